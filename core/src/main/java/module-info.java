@@ -1,12 +1,12 @@
 /**
- * The lock API, the engine behind it, and what a store implements. Start reading at {@code
+ * The lock API, the engine behind it, and the interfaces of stores. Start reading at {@code
  * io.mortise}, or at {@code io.mortise.spi} to write a store.
  */
 @SuppressWarnings("module") // qualified exports name modules of stores, which are compiled later
 module io.mortise.core {
   requires org.slf4j;
   requires static transitive org.jspecify;
-  // Where it is missing, nothing of it is touched (io.mortise.internal.event.EventPublisher).
+  // If the module is missing, no class of it is touched (io.mortise.internal.event.EventPublisher).
   requires static jdk.jfr;
 
   exports io.mortise;
@@ -20,7 +20,7 @@ module io.mortise.core {
   exports io.mortise.spi.time;
   exports io.mortise.internal.client to
       io.mortise.testkit;
-  // To everybody: the ZooKeeper store is on the class path even where this is a module (ADR 60).
+  // Unqualified: the ZooKeeper store is on the class path even if this is a module (ADR 60).
   exports io.mortise.internal.queue;
   exports io.mortise.internal.runtime to
       io.mortise.consul,

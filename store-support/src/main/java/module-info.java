@@ -1,5 +1,5 @@
 /**
- * What stores are built from: the lock table, documents, liveness, HTTP; and the in-memory store
+ * The building blocks of stores: the lock table, documents, liveness, HTTP; and the in-memory store
  * that is the reference for all others. Start reading at {@code io.mortise.support.document}.
  */
 @SuppressWarnings("module") // qualified exports name modules of stores, which are compiled later
@@ -13,7 +13,7 @@ module io.mortise.support {
       io.mortise.consul,
       io.mortise.dynamodb,
       io.mortise.etcd;
-  // To everybody: the ZooKeeper store is on the class path even where this is a module (ADR 60).
+  // Unqualified: the ZooKeeper store is on the class path even if this is a module (ADR 60).
   exports io.mortise.support.internal.store;
   exports io.mortise.support.liveness to
       io.mortise.dynamodb,

@@ -1,6 +1,6 @@
 /**
- * Locks kept in Redis over Lettuce: a client that an application has already, or the parameter
- * {@code wire=lettuce}. Start reading at {@code io.mortise.redis.lettuce}.
+ * Locks in Redis over Lettuce: an existing client of the application, or the parameter {@code
+ * wire=lettuce}. Start reading at {@code io.mortise.redis.lettuce}.
  */
 @SuppressWarnings({"requires-automatic", "requires-transitive-automatic"})
 module io.mortise.redis.lettuce {

@@ -13,21 +13,20 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lock of some name, one side of a read/write lock, or permits of a semaphore. Cheap, stateless,
+ * A named lock, one side of a read/write lock, or permits of a semaphore. Cheap, stateless,
  * thread-safe: two objects for one name are the same lock.
  *
- * <p>The durations here say how long to <em>wait</em>. How long a hold may last is not a question
- * of time: it lasts until it is closed or its process dies (see {@link LockOptions#withAtMost} for
- * another limit).
+ * <p>The durations here say how long to <em>wait</em>. A hold has no time limit: it lasts until it
+ * is closed or its process dies. {@link LockOptions#withAtMost} sets another limit.
  *
- * <p>Waiting ends in a grant, a timeout, an interrupt or an exception, and in every case but the
- * first leaves nothing behind. A wait goes on through an outage of the store until its time is
- * over; {@link #tryAcquire()} fails at once.
+ * <p>Waiting ends in a grant, a timeout, an interrupt or an exception. Without a grant it leaves
+ * nothing behind. A wait continues through an outage of the store until its time is over; {@link
+ * #tryAcquire()} fails at once.
  *
  * <p>Not re-entrant: a lease is a value and belongs to no thread, so a thread that holds a lease
- * and asks for the same lock again would wait for itself. That is detected for blocking forms
- * without time limit, if the lease or what is asked for is exclusive, and refused with {@link
- * IllegalStateException}. Use {@link #asJavaLock()} for a lock that belongs to a thread.
+ * and acquires the same lock again would wait for itself. Blocking forms without a time limit
+ * detect that if either of the two is exclusive, and throw {@link IllegalStateException}. Use
+ * {@link #asJavaLock()} for a lock that belongs to a thread.
  */
 public interface DistributedLock {
   /** The lock's name. */
@@ -43,10 +42,10 @@ public interface DistributedLock {
   Lease acquire() throws InterruptedException;
 
   /**
-   * Waits at most so long. Blocks. Zero tries once, as {@link #tryAcquire()} does.
+   * Waits for at most the given time. Blocks. Zero tries once, as {@link #tryAcquire()} does.
    *
-   * @throws LockTimeoutException if the lock could not be had in time
-   * @throws StoreUnavailableException if the time is over and the store did not answer, for a
+   * @throws LockTimeoutException if the lock was not granted in time
+   * @throws StoreUnavailableException if the time is over and the store has not answered for a
    *     second or more: not known to be contention
    * @throws IllegalArgumentException if the time is negative
    * @throws InterruptedException if this thread is interrupted before or while it waits
@@ -55,15 +54,15 @@ public interface DistributedLock {
   Lease acquireWithin(Duration wait) throws InterruptedException;
 
   /**
-   * Tries once, without waiting for another holder. Blocks for one round trip to the store; where
-   * the holder is sticky, until it has answered, 250 ms at most. Never blocks for longer than the
-   * store's timeout, whatever the store answers: the opening of a session, and the judgement of a
-   * dead holder, are part of that time. An exception is a server that sends byte by byte to a
-   * {@code DataSource} of MariaDB's driver: a try may last a few times as long.
+   * Tries once, without waiting for another holder. Blocks for one round trip to the store; if the
+   * holder is sticky, until that holder has answered, 250 ms at most. Never blocks for longer than
+   * the store's timeout; opening a session and judging a dead holder are part of that time. One
+   * exception: if a server sends byte by byte to a {@code DataSource} of MariaDB's driver, a try
+   * may last a few times as long.
    *
    * @return empty if somebody else holds or waits for it
    * @throws StoreUnavailableException if the store does not answer, or does not decide within its
-   *     timeout. The attempt is being ended: what is granted nevertheless is given back
+   *     timeout. The attempt is being ended: a late grant is given back
    * @throws LockException if the store refuses
    */
   Optional<Lease> tryAcquire();
@@ -71,8 +70,8 @@ public interface DistributedLock {
   /**
    * As {@link #acquireWithin}, with a timeout as an outcome instead of an exception.
    *
-   * @return empty if the lock could not be had in time
-   * @throws StoreUnavailableException if the time is over and the store did not answer, for a
+   * @return empty if the lock was not granted in time
+   * @throws StoreUnavailableException if the time is over and the store has not answered for a
    *     second or more
    * @throws IllegalArgumentException if the time is negative
    * @throws InterruptedException if this thread is interrupted before or while it waits
@@ -89,8 +88,8 @@ public interface DistributedLock {
   CompletableFuture<Lease> acquireAsync();
 
   /**
-   * As {@link #acquireAsync()}, for at most so long. Zero tries once, for the store's timeout at
-   * most.
+   * As {@link #acquireAsync()}, for at most the given time. Zero tries once, for the store's
+   * timeout at most.
    *
    * @return completes with the lease, or exceptionally with the exceptions of {@link
    *     #acquireWithin}
@@ -104,7 +103,7 @@ public interface DistributedLock {
    * @throws LeaseLostException if the lease was lost meanwhile; suppressed if the task threw
    * @throws InterruptedException if this thread is interrupted before or while it waits for the
    *     lock
-   * @throws X what the task throws
+   * @throws X if the task throws it
    */
   default <X extends Exception> void withLock(CheckedRunnable<X> task)
       throws X, InterruptedException {
@@ -118,7 +117,7 @@ public interface DistributedLock {
    * @throws LeaseLostException if the lease was lost meanwhile; suppressed if the task threw
    * @throws InterruptedException if this thread is interrupted before or while it waits for the
    *     lock
-   * @throws X what the task throws
+   * @throws X if the task throws it
    */
   default <T extends @Nullable Object, X extends Exception> T withLock(CheckedSupplier<T, X> task)
       throws X, InterruptedException {
@@ -129,11 +128,11 @@ public interface DistributedLock {
   /**
    * Acquires as {@link #acquireWithin}, runs the task, releases. Blocks.
    *
-   * @throws LockTimeoutException if the lock could not be had in time; the task has not run
+   * @throws LockTimeoutException if the lock was not granted in time; the task has not run
    * @throws LeaseLostException if the lease was lost meanwhile; suppressed if the task threw
    * @throws InterruptedException if this thread is interrupted before or while it waits for the
    *     lock
-   * @throws X what the task throws
+   * @throws X if the task throws it
    */
   default <X extends Exception> void withLock(Duration wait, CheckedRunnable<X> task)
       throws X, InterruptedException {
@@ -144,11 +143,11 @@ public interface DistributedLock {
   /**
    * As {@link #withLock(Duration, CheckedRunnable)}, with the task's result.
    *
-   * @throws LockTimeoutException if the lock could not be had in time; the task has not run
+   * @throws LockTimeoutException if the lock was not granted in time; the task has not run
    * @throws LeaseLostException if the lease was lost meanwhile; suppressed if the task threw
    * @throws InterruptedException if this thread is interrupted before or while it waits for the
    *     lock
-   * @throws X what the task throws
+   * @throws X if the task throws it
    */
   default <T extends @Nullable Object, X extends Exception> T withLock(
       Duration wait, CheckedSupplier<T, X> task) throws X, InterruptedException {
@@ -161,7 +160,7 @@ public interface DistributedLock {
    *
    * @return whether the task has run; false if somebody else holds or waits for the lock
    * @throws LeaseLostException if the lease was lost meanwhile; suppressed if the task threw
-   * @throws X what the task throws
+   * @throws X if the task throws it
    */
   default <X extends Exception> boolean tryWithLock(CheckedRunnable<X> task) throws X {
     Objects.requireNonNull(task, "task");
@@ -174,7 +173,7 @@ public interface DistributedLock {
    * @throws LeaseLostException if the lease was lost meanwhile; suppressed if the task threw
    * @throws InterruptedException if this thread is interrupted before or while it waits for the
    *     lock
-   * @throws X what the task throws
+   * @throws X if the task throws it
    */
   default <X extends Exception> void withLease(CheckedConsumer<Lease, X> task)
       throws X, InterruptedException {
@@ -183,13 +182,13 @@ public interface DistributedLock {
   }
 
   /**
-   * As {@link #withLease(CheckedConsumer)}, with the task's result. It has a name of its own, since
-   * the compiler cannot tell {@code lease -> use(lease)} with a result from one without.
+   * As {@link #withLease(CheckedConsumer)}, with the task's result. The name differs because the
+   * compiler cannot tell whether {@code lease -> use(lease)} has a result.
    *
    * @throws LeaseLostException if the lease was lost meanwhile; suppressed if the task threw
    * @throws InterruptedException if this thread is interrupted before or while it waits for the
    *     lock
-   * @throws X what the task throws
+   * @throws X if the task throws it
    */
   default <T extends @Nullable Object, X extends Exception> T callWithLease(
       CheckedFunction<Lease, T, X> task) throws X, InterruptedException {
@@ -200,11 +199,11 @@ public interface DistributedLock {
   /**
    * As {@link #withLease(CheckedConsumer)}, acquiring as {@link #acquireWithin}.
    *
-   * @throws LockTimeoutException if the lock could not be had in time; the task has not run
+   * @throws LockTimeoutException if the lock was not granted in time; the task has not run
    * @throws LeaseLostException if the lease was lost meanwhile; suppressed if the task threw
    * @throws InterruptedException if this thread is interrupted before or while it waits for the
    *     lock
-   * @throws X what the task throws
+   * @throws X if the task throws it
    */
   default <X extends Exception> void withLease(Duration wait, CheckedConsumer<Lease, X> task)
       throws X, InterruptedException {
@@ -215,11 +214,11 @@ public interface DistributedLock {
   /**
    * As {@link #callWithLease(CheckedFunction)}, acquiring as {@link #acquireWithin}.
    *
-   * @throws LockTimeoutException if the lock could not be had in time; the task has not run
+   * @throws LockTimeoutException if the lock was not granted in time; the task has not run
    * @throws LeaseLostException if the lease was lost meanwhile; suppressed if the task threw
    * @throws InterruptedException if this thread is interrupted before or while it waits for the
    *     lock
-   * @throws X what the task throws
+   * @throws X if the task throws it
    */
   default <T extends @Nullable Object, X extends Exception> T callWithLease(
       Duration wait, CheckedFunction<Lease, T, X> task) throws X, InterruptedException {
@@ -232,7 +231,7 @@ public interface DistributedLock {
    *
    * @return whether the task has run; false if somebody else holds or waits for the lock
    * @throws LeaseLostException if the lease was lost meanwhile; suppressed if the task threw
-   * @throws X what the task throws
+   * @throws X if the task throws it
    */
   default <X extends Exception> boolean tryWithLease(CheckedConsumer<Lease, X> task) throws X {
     Objects.requireNonNull(task, "task");
@@ -264,17 +263,17 @@ public interface DistributedLock {
    * Acquires, runs the stage, releases when it completes, however it does. Does not block.
    *
    * <p>Cancelling the future ends the wait for the lock, and the task does not begin. A stage that
-   * has begun goes on, and keeps the lock until it completes.
+   * has begun continues, and keeps the lock until it completes.
    *
    * @return completes with the stage's result when the store has answered the release; or
-   *     exceptionally, with what the acquire, the task or the stage failed with, or with a {@link
+   *     exceptionally, with the failure of the acquire, the task or the stage, or with a {@link
    *     LeaseLostException} if only the lease was lost
    */
   <T> CompletableFuture<T> withLockAsync(Function<Lease, ? extends CompletionStage<T>> task);
 
   /**
-   * A view that belongs to threads: re-entrant, with {@code unlock()} reserved to the thread that
-   * locked. Re-entry costs no I/O. Each call makes a view of its own; holds are counted per view
+   * A re-entrant view that belongs to threads: {@code unlock()} is reserved to the thread that
+   * locked. Re-entry costs no I/O. Each call returns a separate view; holds are counted per view
    * and thread. See {@link JavaLock}.
    */
   JavaLock asJavaLock();

@@ -5,14 +5,14 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * A number of permits, fixed by the first client that uses the name; a client that gives another
- * number is refused. Permits of a dead process return. Thread-safe.
+ * A semaphore. The first client that uses the name fixes the number of permits; a client that gives
+ * another number is refused. The permits of a dead process become free again. Thread-safe.
  */
 public interface DistributedSemaphore {
   /** The semaphore's name. */
   String name();
 
-  /** How many permits there are in all. */
+  /** The number of permits in all. */
   int permits();
 
   /** One permit. */
@@ -21,9 +21,9 @@ public interface DistributedSemaphore {
   }
 
   /**
-   * So many permits, all or none.
+   * The given number of permits, all or none.
    *
-   * @throws IllegalArgumentException if there are not so many in all, or less than one is asked for
+   * @throws IllegalArgumentException if the number is below one or above {@link #permits()}
    */
   DistributedLock permits(int count);
 

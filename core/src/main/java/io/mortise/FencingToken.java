@@ -3,13 +3,14 @@ package io.mortise;
 import java.util.Objects;
 
 /**
- * What an exclusive holder shows to whatever its lock guards, so that this can refuse stale
- * holders. Get it by {@link Lease#fencingToken()}; hand it on to other processes by its parts.
+ * An exclusive holder shows this to the resource that its lock guards, so that the resource can
+ * refuse stale holders. Get it by {@link Lease#fencingToken()}; pass it to other processes by its
+ * parts.
  *
  * <p>A guard lets a token pass if its {@code value} is greater than the greatest that it has seen,
  * or equal to it with the same {@code holder}: a holder may act more than once. An equal value with
- * another holder means that the store forgot what it had granted. Values of different locks have
- * nothing to do with each other: one guard, one lock.
+ * another holder means that the store forgot a grant. Values of different locks are not comparable:
+ * one guard, one lock.
  *
  * @param lock the name of the lock that was granted
  * @param value rises strictly over the exclusive holds of that lock

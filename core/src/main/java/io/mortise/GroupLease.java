@@ -6,7 +6,7 @@ import java.util.concurrent.CompletableFuture;
 
 /** The leases of a {@link LockGroup}, each with its own token. Thread-safe. */
 public interface GroupLease extends AutoCloseable {
-  /** One lease per name, in the order in which they were taken. */
+  /** One lease per name, in the order of acquisition. */
   List<Lease> leases();
 
   /**

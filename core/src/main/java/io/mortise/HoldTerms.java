@@ -5,11 +5,11 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the store itself keeps about a hold, also when the holder's process is gone.
+ * Terms of a hold that the store itself keeps, also after the holder's process has died.
  *
- * @param atMost free no later than this after the grant; null for no such limit
- * @param atLeast not free before this after the grant, even when released or the holder died; null
- *     for none
+ * @param atMost the lock is free no later than this after the grant; null for no such limit
+ * @param atLeast the lock is not free before this after the grant, even if the hold is released or
+ *     the holder dies; null for none
  * @param label shown to people, at most 100 characters; never interpreted
  */
 public record HoldTerms(@Nullable Duration atMost, @Nullable Duration atLeast, String label) {
@@ -45,7 +45,7 @@ public record HoldTerms(@Nullable Duration atMost, @Nullable Duration atLeast, S
     }
   }
 
-  /** Whether the store has to keep any time. */
+  /** Whether the store has to keep a time for this hold. */
   public boolean isTimed() {
     return atMost != null || atLeast != null;
   }
@@ -57,7 +57,7 @@ public record HoldTerms(@Nullable Duration atMost, @Nullable Duration atLeast, S
     }
   }
 
-  /** To the millisecond, like {@code 1m1s500ms}, as messages of the SPI show durations. */
+  /** A duration to the millisecond, like {@code 1m1s500ms}, as messages of the SPI show it. */
   private static String text(Duration time) {
     if (time.isNegative()) {
       return "-" + text(time.negated());

@@ -10,24 +10,23 @@ import java.util.concurrent.locks.Lock;
  * hold count is local; the store sees one acquire and one release.
  *
  * <p>{@code lock()} survives interruption (and restores the flag) and waits through an outage;
- * {@code tryLock} throws {@link StoreUnavailableException} if the store does not answer. A thread
- * that takes it once more gets {@link LeaseLostException} if its lease was lost, and {@link
- * LeaseInDoubtException} while it is in doubt. {@code unlock()} throws {@link
- * IllegalMonitorStateException} if this thread does not hold, and its subclass {@link
- * LeaseLostMonitorException} if it did but the lease was lost. {@code newCondition()} throws {@link
- * UnsupportedOperationException}. Thread-safe.
+ * {@code tryLock} throws {@link StoreUnavailableException} if the store does not answer. Re-entry
+ * throws {@link LeaseLostException} if the lease was lost, and {@link LeaseInDoubtException} while
+ * it is in doubt. {@code unlock()} throws {@link IllegalMonitorStateException} if this thread does
+ * not hold the lock, and its subclass {@link LeaseLostMonitorException} if it did but the lease was
+ * lost. {@code newCondition()} throws {@link UnsupportedOperationException}. Thread-safe.
  */
 public interface JavaLock extends Lock {
   /** The lease of this thread's hold; empty if it holds none. */
   Optional<Lease> lease();
 
-  /** How often this thread holds the lock; 0 if it does not. */
+  /** The hold count of this thread; 0 if it does not hold the lock. */
   int getHoldCount();
 
-  /** Whether any thread holds it through this view. */
+  /** Whether any thread holds the lock through this view. */
   boolean isLocked();
 
-  /** Whether this thread holds it through this view. */
+  /** Whether this thread holds the lock through this view. */
   default boolean isHeldByCurrentThread() {
     return getHoldCount() > 0;
   }
@@ -45,7 +44,7 @@ public interface JavaLock extends Lock {
   final class LeaseLostMonitorException extends IllegalMonitorStateException {
     private static final long serialVersionUID = 1L;
 
-    /** With the loss as its cause. */
+    /** Creates it with the loss as its cause. */
     public LeaseLostMonitorException(LeaseLostException loss) {
       super(loss.getMessage());
       initCause(loss);

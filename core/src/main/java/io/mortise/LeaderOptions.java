@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** How to stand for leadership. Immutable and thread-safe; start from {@link #DEFAULTS}. */
+/** Options of a leadership candidate. Immutable and thread-safe; start from {@link #DEFAULTS}. */
 public final class LeaderOptions {
   private static final Duration LONGEST = Duration.ofDays(3650);
 
@@ -22,8 +22,8 @@ public final class LeaderOptions {
   }
 
   /**
-   * A term that its leader ends of its own accord, by {@link Leadership#stepDown()} or by the end
-   * of its task, is handed over no sooner than this after it began. A loss and {@link
+   * The shortest time from the begin of a term to its hand-over, if the leader ends the term of its
+   * own accord, by {@link Leadership#stepDown()} or by the end of its task. A loss and {@link
    * Leadership#close()} do not wait for it.
    */
   public Duration minimumTerm() {
@@ -39,7 +39,7 @@ public final class LeaderOptions {
   }
 
   /**
-   * What {@link Leadership#current()} and {@link LockClient#admin} show about this candidate; never
+   * The label of this candidate in {@link Leadership#current()} and {@link LockClient#admin}; never
    * interpreted.
    */
   public String label() {

@@ -6,28 +6,28 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * One candidate for the leadership of some name, which runs its task while it leads. Made by {@link
+ * One candidate for the leadership of a name. It runs its task while it leads. Made by {@link
  * LockClient#leader}; thread-safe.
  *
  * <p>The leader is the holder of the exclusive lock of that name. A candidate stands until it is
  * closed: after a loss, and after its task has ended, it queues again. Two candidates of one client
- * are two candidates. A candidate costs no thread; its task gets a daemon thread of its own for
- * each term.
+ * compete with each other. A candidate costs no thread; its task gets a daemon thread of its own
+ * for each term.
  *
- * <p>Leadership is as safe as a lock is: a leader that stood still for longer than its session's
- * TTL may still act for a moment beside its successor. Only a resource that compares {@link
+ * <p>Leadership is as safe as a lock is: a leader that was paused for longer than its session's TTL
+ * may still act for a moment beside its successor. Only a resource that compares {@link
  * Term#token()} is safe from that.
  */
 public interface Leadership extends AutoCloseable {
-  /** The name that is led, which is the lock's. */
+  /** The name of the leadership and of its lock. */
   String name();
 
-  /** What this candidate does at present. */
+  /** The present state of this candidate. */
   State state();
 
   /**
    * Whether this candidate leads, as {@link Term#isLeading()} of its present term: one clock
-   * reading, no I/O. What is checked can end right after the check.
+   * reading, no I/O. The answer can become false right after the check.
    */
   boolean isLeader();
 
@@ -46,12 +46,12 @@ public interface Leadership extends AutoCloseable {
    * Calls the listener with the present state, then with each later change of this candidate, in
    * order and one at a time, on a thread of Mortise's own. A listener that blocks delays later
    * changes to all listeners of this candidate, never the task. Changes of other processes are not
-   * told: see {@link #current()}.
+   * reported: see {@link #current()}.
    */
   void onChange(Consumer<? super Change> listener);
 
   /**
-   * Why the task or an attempt to lead failed the last time.
+   * The latest failure of the task or of an attempt to lead.
    *
    * @return empty if none has failed so far
    */
@@ -59,54 +59,54 @@ public interface Leadership extends AutoCloseable {
 
   /**
    * Hands the leadership over: interrupts the task, keeps the lock until the task has ended, and
-   * queues again behind all other candidates. Within the minimum term the task goes on until that
-   * is over. Leads again, in a new term, if nobody else is waiting. Does nothing if this candidate
-   * does not lead. Does not block.
+   * queues again behind all other candidates. Within the minimum term the task continues until that
+   * is over. If nobody else is waiting, this candidate leads again, in a new term. Does nothing if
+   * this candidate does not lead. Does not block.
    */
   void stepDown();
 
   /**
    * Ends the candidacy, once: interrupts the task if it runs, keeps the lock until it has ended,
-   * then releases. Blocks until the store has answered, at most for the close timeout; a task that
-   * calls it is not waited for.
+   * then releases. Blocks until the store has answered, at most for the close timeout. A call from
+   * the task itself does not wait for the task.
    *
-   * <p>A task that goes on for longer keeps the leadership, so that no other process leads beside
-   * it: the state stays {@link State#STOPPING}, and the release follows when the task has ended. If
-   * this thread is interrupted, it stops waiting and keeps its flag.
+   * <p>A task that runs for longer keeps the leadership, so that no other process leads at the same
+   * time: the state stays {@link State#STOPPING}, and the release follows when the task has ended.
+   * If this thread is interrupted, it stops waiting and keeps its flag.
    */
   @Override
   void close();
 
-  /** What a candidate does. */
+  /** The states of a candidate. */
   enum State {
     /** Waits to lead, or pauses before it queues again. */
     CANDIDATE,
     /** Leads: the task runs. */
     LEADING,
     /**
-     * Its term is over or about to be: the leadership is lost or is being given up, and the task is
+     * Its term is over or ending: the leadership is lost or is being given up, and the task is
      * still to end; or the task has ended within the minimum term.
      */
     STOPPING,
-    /** Closed, and nothing of it is left. */
+    /** Closed; nothing is left of it. */
     CLOSED
   }
 
   /**
-   * A change of this candidate.
+   * A change of this candidate's state.
    *
-   * @param state what it does now
+   * @param state the new state
    * @param token the token of the term that begins or ends; 0 if there is none, or if the store has
    *     no tokens
    */
   record Change(State state, long token) {}
 
   /**
-   * A term of a leader: what its task gets. Stays what it is when the term is over: a later term
-   * has an object of its own. Thread-safe; nothing here blocks.
+   * A term of a leader, given to its task. The object stays the same when the term is over: a later
+   * term has an object of its own. Thread-safe; nothing here blocks.
    */
   interface Term {
-    /** The name that is led. */
+    /** The name of the leadership. */
     String name();
 
     /**
@@ -118,7 +118,7 @@ public interface Leadership extends AutoCloseable {
     long token();
 
     /**
-     * The token with what a guard needs beside it.
+     * The token with the lock's name and the holder, for a guard.
      *
      * @throws LeaseLostException if the leadership is lost
      * @throws IllegalStateException if the term was ended by its release
@@ -127,8 +127,8 @@ public interface Leadership extends AutoCloseable {
     FencingToken fencingToken();
 
     /**
-     * Whether the task is to go on: the leadership is valid, and nobody has asked for its end. What
-     * a loop of the task asks before each step.
+     * Whether the task is to continue: the leadership is valid, and nobody has asked for its end. A
+     * task that loops checks this before each step.
      */
     boolean isLeading();
 

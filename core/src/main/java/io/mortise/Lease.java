@@ -13,14 +13,14 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A process can be stopped at any instant: by its garbage collector, its host, its debugger. If
  * it is stopped for longer than its session's TTL, the store gives the lock to another, and the
- * process wakes up believing that it still holds. No lock service can prevent this. Mortise tells:
- * {@link #isValid()} turns false on this process's own clock before the store can grant to another,
- * {@link #onLost} is called, {@link #ensureValid()} throws. And because the process may be stopped
- * right after it asked, every lease has a {@link #token()} that is greater than those of all
- * holders before it: give it to whatever the lock guards, and let that refuse what is older than it
- * has seen.
+ * process wakes up believing that it still holds. No lock service can prevent this. Mortise reports
+ * it: {@link #isValid()} turns false on this process's own clock before the store can grant to
+ * another, {@link #onLost} is called, {@link #ensureValid()} throws. Because the process may be
+ * stopped right after it asked, every lease has a {@link #token()} that is greater than those of
+ * all earlier holders. Give it to the resource that the lock guards, and let the resource refuse
+ * tokens older than the newest it has seen.
  *
- * <p>Renewal goes on by itself until {@link #close()}. All methods are thread-safe; none blocks
+ * <p>Renewal continues by itself until {@link #close()}. All methods are thread-safe; none blocks
  * unless it says so.
  */
 public interface Lease extends AutoCloseable {
@@ -40,9 +40,9 @@ public interface Lease extends AutoCloseable {
   long token();
 
   /**
-   * {@link #token()} with what a guard needs beside it. Only exclusive holds have one: tokens of
-   * shared holds and permits overlap, so a guard that took them would refuse holders in their own
-   * right.
+   * {@link #token()} with the lock's name and the holder, for a guard. Only exclusive holds have
+   * one: tokens of shared holds and permits overlap, so a guard that took them would refuse
+   * rightful holders.
    *
    * @throws LeaseLostException if the lease is lost
    * @throws LeaseInDoubtException as {@link #token()}
@@ -52,14 +52,13 @@ public interface Lease extends AutoCloseable {
    */
   FencingToken fencingToken();
 
-  /** Where the lease stands, as far as this process knows. */
+  /** The state of the lease, as far as this process knows. */
   State state();
 
   /**
-   * Whether the holder may still believe that it holds: one clock reading, no I/O. False also while
-   * the lease is in doubt ({@link State#SUSPECT}), after which it may be true again. What is
-   * checked can end right after the check; only a resource that compares {@link #token()} is safe
-   * from that.
+   * Whether the holder may rely on the hold: one clock reading, no I/O. False also while the lease
+   * is in doubt ({@link State#SUSPECT}), after which it may be true again. The answer can become
+   * false right after the check; only a resource that compares {@link #token()} is safe from that.
    */
   boolean isValid();
 
@@ -88,20 +87,20 @@ public interface Lease extends AutoCloseable {
    * Runs the task on this thread and interrupts it there if the lease is lost meanwhile. Blocks for
    * as long as the task.
    *
-   * @throws LeaseLostException if the lease is lost before or during the task; what the task threw
+   * @throws LeaseLostException if the lease is lost before or during the task; the task's exception
    *     is suppressed
    * @throws LeaseInDoubtException as {@link #ensureValid()}; the task has not run
-   * @throws X what the task throws
+   * @throws X if the task throws it
    */
   <T extends @Nullable Object, X extends Exception> T run(CheckedSupplier<T, X> task) throws X;
 
   /**
    * As {@link #run(CheckedSupplier)}, for a task without a result.
    *
-   * @throws LeaseLostException if the lease is lost before or during the task; what the task threw
+   * @throws LeaseLostException if the lease is lost before or during the task; the task's exception
    *     is suppressed
    * @throws LeaseInDoubtException as {@link #ensureValid()}; the task has not run
-   * @throws X what the task throws
+   * @throws X if the task throws it
    */
   default <X extends Exception> void run(CheckedRunnable<X> task) throws X {
     Objects.requireNonNull(task, "task");
@@ -127,7 +126,7 @@ public interface Lease extends AutoCloseable {
   void extend(Duration atMost);
 
   /**
-   * Restarts the at-least time from now, longer or shorter than it was: the lock stays shut until
+   * Restarts the at-least time from now, longer or shorter than before: the lock stays shut until
    * then, also when it is released or this process dies. Blocks for one round trip, for the store's
    * timeout at most.
    *
@@ -150,13 +149,13 @@ public interface Lease extends AutoCloseable {
    * @throws LeaseInDoubtException as {@link #ensureValid()}
    * @throws IllegalStateException if it was released, or if it is the hold of a semaphore
    * @throws UnsupportedByStoreException if the store cannot narrow a hold
-   * @throws StoreUnavailableException if the store does not answer; whether the hold is shared now
-   *     is unknown
+   * @throws StoreUnavailableException if the store does not answer; it is unknown whether the hold
+   *     is shared now
    */
   void downgrade();
 
   /**
-   * Releases without waiting: the release is on its way, in order before any later acquire of this
+   * Releases without waiting: the release is in flight, in order before any later acquire of this
    * process. {@link LockClient#close()} waits for it.
    *
    * @return completes when the store has answered; exceptionally with {@link LeaseLostException} if
@@ -175,20 +174,22 @@ public interface Lease extends AutoCloseable {
   @Override
   void close();
 
-  /** Where a lease stands. */
+  /** The states of a lease. */
   enum State {
     /** Held, and renewed in time. */
     HELD,
     /**
      * Still valid, but its renewal is overdue and less than a third of the TTL is left. Or not
-     * valid for the moment: the store was restarted or another server took over, so that it may
-     * have forgotten the hold, and is being asked.
+     * valid for the moment: the store was restarted or failed over, so it may have forgotten the
+     * hold, and has to confirm it.
      */
     SUSPECT,
-    /** Not valid any more, and not by this holder's will. Closing it does not change that. */
+    /**
+     * No longer valid, although this holder did not release it. Closing it does not change that.
+     */
     LOST,
     /**
-     * Given up by its holder. Final, unless the store's answer to the release shows that the lease
+     * Released by its holder. Final, unless the store's answer to the release shows that the lease
      * had been lost before: then it is {@link #LOST}.
      */
     RELEASED

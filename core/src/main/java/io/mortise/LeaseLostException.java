@@ -4,7 +4,7 @@ import io.mortise.event.LeaseEnd;
 import java.util.Objects;
 
 /**
- * The lease ended before its holder gave it up: it was not renewed in time, its at-most time
+ * The lease ended before its holder released it: it was not renewed in time, its at-most time
  * passed, an operator ended it, the store forgot it, or its client was closed. Work done under it
  * may overlap with the next holder's. Final: a lease that may become valid again is reported by
  * {@link LeaseInDoubtException}.
@@ -15,7 +15,7 @@ public final class LeaseLostException extends LockException {
   private final LeaseEnd end;
 
   /**
-   * With a message that tells what happened, to which lock, and what to do.
+   * Creates it with a message that names the lock, the event and the remedy.
    *
    * @throws IllegalArgumentException if the end is no loss
    */
@@ -25,7 +25,7 @@ public final class LeaseLostException extends LockException {
   }
 
   /**
-   * With what caused it.
+   * Creates it with a cause.
    *
    * @throws IllegalArgumentException if the end is no loss
    */

@@ -10,9 +10,9 @@ import java.util.ServiceLoader;
 /**
  * A process's access to the locks of one store. One per store and process is enough; thread-safe.
  *
- * <p>Lock names are 1 to 512 bytes of UTF-8 without control characters; every method that takes one
- * throws {@link IllegalArgumentException} for another, before anything is sent. After {@link
- * #close()} they throw {@link IllegalStateException}.
+ * <p>Lock names are 1 to 512 bytes of UTF-8 without control characters; for any other name a method
+ * throws {@link IllegalArgumentException}, before anything is sent. After {@link #close()} all
+ * methods throw {@link IllegalStateException}.
  */
 public interface LockClient extends AutoCloseable {
   /**
@@ -21,7 +21,7 @@ public interface LockClient extends AutoCloseable {
    * @throws IllegalArgumentException if no store knows the URL, a parameter of it is unknown or
    *     wrong, or the store cannot keep sessions of the default TTL
    * @throws StoreUnavailableException if the store cannot be reached
-   * @throws StoreUnfitException if it can, but must not be used as it is
+   * @throws StoreUnfitException if it is reachable but must not be used as it is
    */
   static LockClient connect(String url) {
     return builder().url(url).build();
@@ -57,7 +57,7 @@ public interface LockClient extends AutoCloseable {
   DistributedSemaphore semaphore(String name, int permits);
 
   /**
-   * All of these locks, or none.
+   * A group of these locks, acquired all or none.
    *
    * @throws IllegalArgumentException if there is no name, or one twice
    */
@@ -74,17 +74,17 @@ public interface LockClient extends AutoCloseable {
 
   /**
    * Stands for the leadership of a name, and runs the task whenever this client leads. Returns at
-   * once. One candidate of all that stand leads at a time.
+   * once. Of all candidates one leads at a time.
    *
    * <p>The task runs on a daemon thread of its own, until it returns. It is interrupted there if
-   * the leadership is lost, or is to be given up; it must then return soon, and a loop of its own
-   * asks {@link Leadership.Term#isLeading()}. The lock is released after the task has ended, never
-   * before; another candidate follows at once, or, after a crash, when the TTL is over.
+   * the leadership is lost or is to be given up, and must then return soon. A task that loops
+   * checks {@link Leadership.Term#isLeading()}. The lock is released after the task has ended,
+   * never before; another candidate follows at once, or, after a crash, when the TTL is over.
    *
    * <p>After a loss the candidate queues again at once. A task that returns or throws gives the
    * leadership up; the candidate then queues again after a pause of 100 ms, which doubles up to 10
-   * s with each term shorter than 10 s. No exception ends a candidacy: the task's are logged, and
-   * kept as {@link Leadership#lastFailure()}.
+   * s with each term shorter than 10 s. No exception ends a candidacy: exceptions of the task are
+   * logged, and kept as {@link Leadership#lastFailure()}.
    *
    * <p>{@link #close()} asks all candidates to stop, and waits a few seconds for their tasks.
    */
@@ -94,7 +94,7 @@ public interface LockClient extends AutoCloseable {
       CheckedConsumer<? super Leadership.Term, ? extends Exception> task);
 
   /**
-   * Work that is to be done once under a key, by one process of all.
+   * Work to be done once for a key among all processes.
    *
    * @throws IllegalArgumentException if {@code once/<key>} is no lock name
    */
@@ -102,8 +102,8 @@ public interface LockClient extends AutoCloseable {
   DistributedOnce once(String key);
 
   /**
-   * A latch that opens when so many parties have counted down. All clients that use the name must
-   * give the same number.
+   * A latch that opens when the given number of parties have counted down. All clients that use the
+   * name must give the same number.
    *
    * @throws IllegalArgumentException if there are less than 1 or more than {@link
    *     DistributedLatch#MAX_PARTIES} parties, or if {@code latch/<name>} is no lock name
@@ -112,8 +112,8 @@ public interface LockClient extends AutoCloseable {
   DistributedLatch latch(String name, int parties);
 
   /**
-   * A barrier at which so many parties wait for each other. All clients that use the name must give
-   * the same number.
+   * A barrier at which the given number of parties wait for each other. All clients that use the
+   * name must give the same number.
    *
    * @throws IllegalArgumentException if there are less than 1 or more than {@link
    *     DistributedBarrier#MAX_PARTIES} parties, or if the name is longer than 450 bytes or no lock
@@ -122,16 +122,18 @@ public interface LockClient extends AutoCloseable {
   @Beta
   DistributedBarrier barrier(String name, int parties);
 
-  /** Looks at the locks of the store, and ends what others hold. Does not block by itself. */
+  /**
+   * Reads the store's locks, and ends holds and waits of other clients. Does not block by itself.
+   */
   LockAdmin admin();
 
   /**
-   * Gives everything up. Tasks of leaders are interrupted and waited for, for 5 s at most; then the
-   * store's answers are waited for, for 5 s at most. Leases still open are lost then, and futures
+   * Releases everything. Interrupts tasks of leaders and waits for them, for 5 s at most; then
+   * waits for the store's answers, for 5 s at most. Leases still open are lost then, and futures
    * that are not complete are completed.
    *
-   * <p>The connections are closed at the end, at once if the store answers. Those to a silent
-   * database take longer: two of its {@code max-in-flight} and 6 s at most, 16 s by default.
+   * <p>Finally closes the connections, at once if the store answers. To a silent database this
+   * takes up to twice its {@code max-in-flight} plus 6 s, 16 s by default.
    */
   @Override
   void close();

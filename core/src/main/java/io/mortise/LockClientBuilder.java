@@ -4,26 +4,23 @@ import io.mortise.annotation.Beta;
 import io.mortise.event.LockListener;
 import java.time.Duration;
 
-/** Makes a {@link LockClient}. Not thread-safe. Get one by {@link LockClient#builder()}. */
+/** Builds a {@link LockClient}. Not thread-safe. Get one by {@link LockClient#builder()}. */
 public interface LockClientBuilder {
-  /**
-   * How long a session lives without renewal, unless told otherwise: outlasts most pauses, and
-   * frees soon after a crash.
-   */
+  /** The default TTL of a session: it outlasts most pauses, and frees locks soon after a crash. */
   Duration DEFAULT_TTL = Duration.ofSeconds(15);
 
-  /** How many sticky locks a client keeps idle, unless told otherwise. */
+  /** The default number of sticky locks that a client keeps idle. */
   int DEFAULT_MAX_IDLE_LOCKS = 10_000;
 
   /**
-   * Where the store is, for example {@code redis://localhost:6379}.
+   * The store's URL, for example {@code redis://localhost:6379}.
    *
    * @throws IllegalArgumentException if it is not a store URL
    */
   LockClientBuilder url(String url);
 
   /**
-   * A ready store. It stays the caller's to close.
+   * An open store. The caller stays responsible for closing it.
    *
    * @throws IllegalArgumentException if no store module has made it
    */
@@ -31,28 +28,24 @@ public interface LockClientBuilder {
 
   /**
    * How long the session lives after its last renewal: a crashed holder's locks are free after
-   * this; a pause longer than this loses them. Default {@link #DEFAULT_TTL}.
+   * this; a longer pause loses them. Default {@link #DEFAULT_TTL}.
    *
    * @throws IllegalArgumentException if it is not within 1 ms and 1 hour
    */
   LockClientBuilder ttl(Duration ttl);
 
-  /** What this client is called where people look at locks. */
+  /** The name of this client for people who look at locks. */
   LockClientBuilder name(String name);
 
   /**
-   * How many locks may be idle at a time, of those that are acquired with {@link
-   * LockOptions#withSticky}. Of more the one that was used longest ago is given back. Default
-   * {@link #DEFAULT_MAX_IDLE_LOCKS}.
+   * How many locks acquired with {@link LockOptions#withSticky} may be idle at a time. Above that,
+   * the least recently used one is given back. Default {@link #DEFAULT_MAX_IDLE_LOCKS}.
    *
    * @throws IllegalArgumentException if it is not within 1 and 1,000,000
    */
   LockClientBuilder maxIdleLocks(int count);
 
-  /**
-   * Tells this listener what the locks of the client do. Each call adds one. Without a listener
-   * nothing is measured, and nothing is told.
-   */
+  /** Adds a listener for events of this client's locks. Without a listener nothing is measured. */
   @Beta
   LockClientBuilder listener(LockListener listener);
 
@@ -63,7 +56,7 @@ public interface LockClientBuilder {
    * @throws IllegalArgumentException if no store knows the URL's scheme, or a parameter of it is
    *     unknown or wrong, or the TTL is shorter or longer than the store can keep
    * @throws StoreUnavailableException if the store cannot be reached
-   * @throws StoreUnfitException if it can, but must not be used as it is
+   * @throws StoreUnfitException if it is reachable but must not be used as it is
    */
   LockClient build();
 }

@@ -1,17 +1,15 @@
 package io.mortise;
 
-/**
- * Trouble with a lock or its store. That somebody else holds a lock is no trouble, but an outcome.
- */
+/** Trouble with a lock or its store. A lock that another holds is no trouble, but an outcome. */
 public class LockException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
-  /** With a message that tells what happened, to which lock, and what to do. */
+  /** Creates it with a message that names the lock, the event and the remedy. */
   public LockException(String message) {
     super(message);
   }
 
-  /** With what caused it. */
+  /** Creates it with a cause. */
   public LockException(String message, Throwable cause) {
     super(message, cause);
   }

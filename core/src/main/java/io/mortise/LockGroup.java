@@ -13,14 +13,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * Several locks, all or none. Thread-safe.
  *
- * <p>All are tried at once, whatever order the caller gave. If one is busy, those behind it in the
- * order of their names' bytes are given back, and the group waits for that one; then the rest is
- * tried at once again. A group that waits holds only names before the one that it waits for, so
- * that groups cannot wait for each other in a cycle.
+ * <p>All are tried at once, regardless of the caller's order. If one is busy, those after it in the
+ * order of their names' bytes are given back, and the group waits for the busy one; then the rest
+ * is tried at once again. A waiting group holds only names before the one that it waits for, so
+ * groups cannot wait for each other in a cycle.
  */
 public interface LockGroup {
   /**
-   * Waits until all are held. Blocks.
+   * Waits until all locks are held. Blocks.
    *
    * @throws InterruptedException if this thread is interrupted; none is held then
    * @throws LockException as {@link DistributedLock#acquire()}; none is held then
@@ -28,17 +28,17 @@ public interface LockGroup {
   GroupLease acquire() throws InterruptedException;
 
   /**
-   * Waits at most so long for all together. Blocks.
+   * Waits at most the given time for all together. Blocks.
    *
-   * @throws LockTimeoutException if they could not be had in time; none is held then
+   * @throws LockTimeoutException if they were not granted in time; none is held then
    * @throws InterruptedException if this thread is interrupted; none is held then
    * @throws LockException as {@link DistributedLock#acquireWithin}; none is held then
    */
   GroupLease acquireWithin(Duration wait) throws InterruptedException;
 
   /**
-   * Tries once. Blocks until the store has answered for all of them, which it is asked at once, and
-   * for no longer than the store's timeout.
+   * Tries once. Requests all of them at once and blocks until the store has answered for all, for
+   * no longer than the store's timeout.
    *
    * @return empty if one of them was taken; none is held then. It may have been taken by another
    *     group that tried at the same moment and was not granted all either
@@ -49,7 +49,7 @@ public interface LockGroup {
   /**
    * As {@link #acquireWithin}, with a timeout as an outcome instead of an exception.
    *
-   * @return empty if they could not be had in time; none is held then
+   * @return empty if they were not granted in time; none is held then
    * @throws IllegalArgumentException if the time is negative
    * @throws InterruptedException if this thread is interrupted; none is held then
    * @throws LockException as {@link DistributedLock#tryAcquire(Duration)}; none is held then
@@ -67,7 +67,7 @@ public interface LockGroup {
   CompletableFuture<GroupLease> acquireAsync();
 
   /**
-   * As {@link #acquireAsync()}, for at most so long for all together.
+   * As {@link #acquireAsync()}, for at most the given time for all together.
    *
    * @return completes with the leases, or exceptionally with the exceptions of {@link
    *     #acquireWithin}; none is held then
@@ -81,7 +81,7 @@ public interface LockGroup {
    * @throws LeaseLostException if one of the leases was lost meanwhile; suppressed if the task
    *     threw
    * @throws InterruptedException if this thread is interrupted before or while it waits
-   * @throws X what the task throws
+   * @throws X if the task throws it
    */
   default <X extends Exception> void withLocks(CheckedRunnable<X> task)
       throws X, InterruptedException {
@@ -95,7 +95,7 @@ public interface LockGroup {
    * @throws LeaseLostException if one of the leases was lost meanwhile; suppressed if the task
    *     threw
    * @throws InterruptedException if this thread is interrupted before or while it waits
-   * @throws X what the task throws
+   * @throws X if the task throws it
    */
   default <T extends @Nullable Object, X extends Exception> T withLocks(CheckedSupplier<T, X> task)
       throws X, InterruptedException {
@@ -106,11 +106,11 @@ public interface LockGroup {
   /**
    * Acquires all as {@link #acquireWithin}, runs the task, releases. Blocks.
    *
-   * @throws LockTimeoutException if they could not be had in time; the task has not run
+   * @throws LockTimeoutException if they were not granted in time; the task has not run
    * @throws LeaseLostException if one of the leases was lost meanwhile; suppressed if the task
    *     threw
    * @throws InterruptedException if this thread is interrupted before or while it waits
-   * @throws X what the task throws
+   * @throws X if the task throws it
    */
   default <X extends Exception> void withLocks(Duration wait, CheckedRunnable<X> task)
       throws X, InterruptedException {
@@ -121,11 +121,11 @@ public interface LockGroup {
   /**
    * As {@link #withLocks(Duration, CheckedRunnable)}, with the task's result.
    *
-   * @throws LockTimeoutException if they could not be had in time; the task has not run
+   * @throws LockTimeoutException if they were not granted in time; the task has not run
    * @throws LeaseLostException if one of the leases was lost meanwhile; suppressed if the task
    *     threw
    * @throws InterruptedException if this thread is interrupted before or while it waits
-   * @throws X what the task throws
+   * @throws X if the task throws it
    */
   default <T extends @Nullable Object, X extends Exception> T withLocks(
       Duration wait, CheckedSupplier<T, X> task) throws X, InterruptedException {
@@ -139,7 +139,7 @@ public interface LockGroup {
    * @return whether the task has run; false if one of the locks was taken
    * @throws LeaseLostException if one of the leases was lost meanwhile; suppressed if the task
    *     threw
-   * @throws X what the task throws
+   * @throws X if the task throws it
    */
   default <X extends Exception> boolean tryWithLocks(CheckedRunnable<X> task) throws X {
     Objects.requireNonNull(task, "task");
@@ -155,10 +155,10 @@ public interface LockGroup {
    * Acquires all, runs the stage, releases when it completes, however it does. Does not block.
    *
    * <p>Cancelling the future ends the wait for the locks, and the task does not begin. A stage that
-   * has begun goes on, and keeps the locks until it completes.
+   * has begun continues, and keeps the locks until it completes.
    *
    * @return completes with the stage's result when the store has answered the releases; or
-   *     exceptionally, with what the acquire, the task or the stage failed with, or with a {@link
+   *     exceptionally, with the failure of the acquire, the task or the stage, or with a {@link
    *     LeaseLostException} if only a lease was lost
    */
   <T> CompletableFuture<T> withLocksAsync(Function<GroupLease, ? extends CompletionStage<T>> task);

@@ -9,8 +9,8 @@ import java.util.stream.Collectors;
  * characters.
  *
  * <p>Equality is that of the bytes: no case folding, no Unicode normalisation. Stores escape the
- * name injectively when they write it. Immutable; checked once, here, so that nobody behind this
- * type checks again.
+ * name injectively when they write it. Immutable; checked once, here, so no other code has to check
+ * again.
  */
 public final class LockName implements Comparable<LockName> {
   /** The longest name, in bytes of UTF-8. */
@@ -70,7 +70,7 @@ public final class LockName implements Comparable<LockName> {
     return new LockName(value);
   }
 
-  /** The name, as the user wrote it. */
+  /** The name as the user wrote it. */
   public String value() {
     return value;
   }
@@ -97,8 +97,8 @@ public final class LockName implements Comparable<LockName> {
   }
 
   /**
-   * The name for messages and logs: with the escape <code>&#92;u{202e}</code> for a character that
-   * has no shape of its own, such as one that turns the direction of text.
+   * The name for messages and logs: with the escape <code>&#92;u{202e}</code> for an invisible
+   * character, such as one that changes the direction of text.
    */
   @Override
   public String toString() {

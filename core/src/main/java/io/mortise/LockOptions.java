@@ -5,7 +5,7 @@ import java.util.Objects;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
-/** How to acquire. Immutable and thread-safe; start from {@link #DEFAULTS}. */
+/** Options of an acquire. Immutable and thread-safe; start from {@link #DEFAULTS}. */
 public final class LockOptions {
   /** The longest time of {@link #withSticky}. */
   public static final Duration LONGEST_STICKY = Duration.ofSeconds(10);
@@ -46,14 +46,14 @@ public final class LockOptions {
   /**
    * Strictly first come, first served, also between threads of one process: nobody passes a waiter.
    * Without it a newcomer may pass a thread that is being woken, at most 8 times and for 1 ms. A
-   * store without a queue ({@link io.mortise.admin.StoreInfo.Feature#QUEUE}) refuses an acquire
-   * that wants it by {@link UnsupportedByStoreException}.
+   * store without a queue ({@link io.mortise.admin.StoreInfo.Feature#QUEUE}) refuses such an
+   * acquire with {@link UnsupportedByStoreException}.
    */
   public boolean fair() {
     return fair;
   }
 
-  /** {@link Lease#close()} does not wait for the store's answer. */
+  /** Whether {@link Lease#close()} returns without waiting for the store's answer. */
   public boolean releaseAsync() {
     return releaseAsync;
   }
@@ -68,7 +68,7 @@ public final class LockOptions {
     return sticky;
   }
 
-  /** How many may wait already when an acquire begins to wait; empty for no limit. */
+  /** How many waiters there may be when an acquire begins to wait; empty for no limit. */
   public OptionalInt maxWaiters() {
     return maxWaiters;
   }
@@ -120,7 +120,7 @@ public final class LockOptions {
   }
 
   /**
-   * What {@link LockClient#admin} shows people about the attempt.
+   * The label of the attempt that {@link LockClient#admin} shows to people.
    *
    * @throws IllegalArgumentException if it is longer than 100 characters or has a control character
    */
@@ -135,7 +135,7 @@ public final class LockOptions {
   }
 
   /**
-   * After {@link Lease#close()} this process keeps the store's grant idle for so long: the next
+   * After {@link Lease#close()} this process keeps the store's grant idle for this time: the next
    * acquire by any of its threads takes it without a round trip, with a greater fencing token. As
    * soon as another process wants the lock, an idle grant is given back. For locks that one process
    * takes again and again. Exclusive locks only, on a store that calls idle holders back.
@@ -157,14 +157,14 @@ public final class LockOptions {
   }
 
   /**
-   * An acquire that would have to wait is refused at once if so many wait already: with a {@link
-   * LockTimeoutException} that says how many, or as empty by {@link
+   * Refuses at once an acquire that would have to wait if this many waiters are there already: with
+   * a {@link LockTimeoutException} that says how many, or as empty from {@link
    * DistributedLock#tryAcquire(java.time.Duration)}. For services that shed load instead of
    * gathering waiters. Zero never waits.
    *
-   * <p>The threads of this process that wait count one each. Another process counts as one for all
-   * its threads, unless they are fair. An acquire that waits is not refused later. Stores without a
-   * queue refuse an acquire with this option: {@link UnsupportedByStoreException}.
+   * <p>Each waiting thread of this process counts as one. Another process counts as one for all its
+   * threads, unless they are fair. A waiting acquire is not refused later. Stores without a queue
+   * refuse an acquire with this option: {@link UnsupportedByStoreException}.
    *
    * @throws IllegalArgumentException if it is negative
    */

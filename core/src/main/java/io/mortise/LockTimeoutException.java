@@ -3,13 +3,12 @@ package io.mortise;
 import java.util.OptionalInt;
 
 /**
- * The lock could not be had in time, or too many waited for it. Nothing of the attempt stays
- * behind.
+ * The lock was not granted in time, or too many waited for it. Nothing of the attempt stays behind.
  *
- * <p>If the time of an acquire was over, its message names what was in the way, as far as this
- * client knows: this thread, other threads of the process, a possible deadlock of threads, or the
- * attempt of another client, in this process or in another. That of a group tells it of the lock
- * that was not granted.
+ * <p>If the time of an acquire was over, its message names the obstacle, as far as this client
+ * knows: this thread, other threads of the process, a possible deadlock of threads, or the attempt
+ * of another client, in this process or in another. The message of a group names the obstacle of
+ * the lock that was not granted.
  *
  * <p>If the time of an acquire was over, and the store gave no answer for half of the wait or more,
  * its cause is a {@link StoreUnavailableException}.
@@ -20,22 +19,22 @@ public final class LockTimeoutException extends LockException {
 
   private final int waiting;
 
-  /** With a message that tells what happened, to which lock, and what to do. */
+  /** Creates it with a message that names the lock, the event and the remedy. */
   public LockTimeoutException(String message) {
     super(message);
     this.waiting = NOT_COUNTED;
   }
 
-  /** With such a message, and with what caused it. */
+  /** Creates it with such a message and a cause. */
   public LockTimeoutException(String message, Throwable cause) {
     super(message, cause);
     this.waiting = NOT_COUNTED;
   }
 
   /**
-   * Refused without waiting, since others wait already.
+   * Creates it for an acquire refused at once, since too many wait already.
    *
-   * @param waiting how many
+   * @param waiting how many wait
    */
   public LockTimeoutException(String message, int waiting) {
     super(message);

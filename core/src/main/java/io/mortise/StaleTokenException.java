@@ -1,8 +1,8 @@
 package io.mortise;
 
 /**
- * A guard refused a fencing token, for it has seen a later one: the hold behind the token is over,
- * whatever its holder believes. The guarded write did not happen.
+ * A guard refused a fencing token, because it has seen a later one: the hold behind the token is
+ * over, even if its holder believes otherwise. The guarded write did not happen.
  */
 public final class StaleTokenException extends LockException {
   private static final long serialVersionUID = 1L;
@@ -12,12 +12,12 @@ public final class StaleTokenException extends LockException {
   private final String currentHolder;
 
   /**
-   * With what the guard has seen.
+   * Creates it from a guard that compares tokens.
    *
-   * @param resource what refused, for people
+   * @param resource the refusing resource, for people
    * @param refused the token that was shown
    * @param currentToken the greatest token that the guard has let pass
-   * @param currentHolder whose that is
+   * @param currentHolder the holder that showed it
    */
   public StaleTokenException(
       String resource, FencingToken refused, long currentToken, String currentHolder) {
@@ -28,9 +28,9 @@ public final class StaleTokenException extends LockException {
   }
 
   /**
-   * From a guard that knows whether a hold stands, but no tokens.
+   * Creates it from a guard that knows whether a hold stands, but no tokens.
    *
-   * @param resource what refused, for people
+   * @param resource the refusing resource, for people
    * @param refused the token that was shown
    */
   public StaleTokenException(String resource, FencingToken refused) {
@@ -76,14 +76,14 @@ public final class StaleTokenException extends LockException {
     return currentToken;
   }
 
-  /** Who showed {@link #currentToken()}; empty if that is 0. */
+  /** The holder that showed {@link #currentToken()}; empty if that is 0. */
   public String currentHolder() {
     return currentHolder;
   }
 
   /**
-   * Whether the same token was seen from another holder: no late holder, but a store that granted
-   * one token twice, because it lost its state.
+   * Whether another holder showed the same token: no late holder then, but a store that granted one
+   * token twice, because it lost its state.
    */
   public boolean isGrantedTwice() {
     return refused.value() == currentToken;

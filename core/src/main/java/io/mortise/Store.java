@@ -1,8 +1,8 @@
 package io.mortise;
 
 /**
- * An open store, as the store modules make it from a client or a data source that the application
- * has: {@code LettuceStore.over(client, options)}, {@code JdbcStore.over(dataSource,
+ * An open store. The store modules make it from a client or a data source of the application:
+ * {@code LettuceStore.over(client, options)}, {@code JdbcStore.over(dataSource,
  * "namespace=billing")}. For {@link LockClientBuilder#store}. Its methods are for authors of
  * stores, in {@code io.mortise.spi.LockStore}, the only direct subtype. Thread-safe.
  */

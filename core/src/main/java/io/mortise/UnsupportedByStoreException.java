@@ -1,15 +1,15 @@
 package io.mortise;
 
-/** The store cannot do what was asked, by its nature. Nothing was sent or changed. */
+/** The store cannot do this by its nature. Nothing was sent or changed. */
 public final class UnsupportedByStoreException extends LockException {
   private static final long serialVersionUID = 1L;
 
-  /** With a message that tells what happened, to which lock, and what to do. */
+  /** Creates it with a message that names the lock, the event and the remedy. */
   public UnsupportedByStoreException(String message) {
     super(message);
   }
 
-  /** With what caused it. */
+  /** Creates it with a cause. */
   public UnsupportedByStoreException(String message, Throwable cause) {
     super(message, cause);
   }

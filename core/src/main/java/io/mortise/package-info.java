@@ -1,6 +1,6 @@
 /**
- * Distributed locks: what users of the library see. Start at {@link io.mortise.LockClient}, which
- * makes {@link io.mortise.DistributedLock}s, whose acquires give {@link io.mortise.Lease}s.
+ * Distributed locks: the library's public API. Start at {@link io.mortise.LockClient}, which makes
+ * {@link io.mortise.DistributedLock}s, whose acquires give {@link io.mortise.Lease}s.
  */
 @NullMarked
 package io.mortise;

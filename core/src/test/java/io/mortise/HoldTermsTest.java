@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What is refused, in the words that users write durations with. */
+/** Refused terms, with durations in the form that users write. */
 class HoldTermsTest {
   @Test
   void givenAtLeastTimeThatIsLonger_thenBothAreTold() {

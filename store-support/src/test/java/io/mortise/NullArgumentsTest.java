@@ -13,7 +13,7 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Code without null checks of its own is told which argument was missing. */
+/** Methods name the missing argument, so that callers without null checks of their own see it. */
 class NullArgumentsTest {
   private static final Duration SECOND = Duration.ofSeconds(1);
   private static final CheckedRunnable<RuntimeException> RUNNABLE = null;

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** What cannot be had together with a sticky lock is refused by name. */
+/** Options that exclude a sticky lock are refused by name. */
 class StickyOptionsTest {
   private static final LockOptions STICKY = LockOptions.DEFAULTS.withSticky(Duration.ofSeconds(3));
 

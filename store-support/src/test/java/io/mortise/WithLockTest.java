@@ -11,7 +11,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What users write first: tasks with and without a result, that throw what they declare. */
+/** The first code of a new user: tasks with and without a result that declare exceptions. */
 class WithLockTest {
   private static final Duration BRIEF = Duration.ofMillis(20);
 

@@ -1,6 +1,6 @@
 package io.mortise.admin;
 
-/** What an eviction ended. */
+/** The effect of an eviction. */
 public enum EvictionResult {
   /** A hold. With {@link Eviction#CLOSE} it stands until the holder has released. */
   HOLD_ENDED,

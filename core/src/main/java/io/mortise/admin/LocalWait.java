@@ -6,18 +6,17 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A caller of this client that waits for a lock.
+ * A caller of this client that waits for a lock, with the known obstacles.
  *
- * @param name the lock's
+ * @param name the lock's name
  * @param waiter the caller that waits
- * @param waited its time so far; null for a wait without limit, whose begin is not recorded
+ * @param waited its waiting time so far; null for a wait without limit, whose begin is not recorded
  * @param holders callers of this client whose leases are in its way, at most 10. Leases that share
- *     the lock count once they leave too little together, or once the store has answered that the
- *     lock is held: other clients may hold shares or wait ahead then
- * @param heldElsewhere a holder of another client, of this process or of another, that the store
- *     has last named, as {@link LockParticipant#attempt()}; null if it named none. Without this and
- *     without holders it is not known here what is in the way: the lock may be shut, or changing
- *     hands
+ *     the lock count if together they leave too little, or if the store has answered that the lock
+ *     is held: other clients may then hold shares or wait ahead
+ * @param heldElsewhere the holder of another client, in this process or another, that the store
+ *     named last, as {@link LockParticipant#attempt()}; null if it named none. If this and the
+ *     holders are missing, the obstacle is not known here: the lock may be shut, or changing hands
  */
 @Beta
 public record LocalWait(
@@ -52,7 +51,7 @@ public record LocalWait(
       return threadId != 0;
     }
 
-    /** {@code thread 'worker-1' (id 42)}, or that it is an asynchronous acquire. */
+    /** {@code thread 'worker-1' (id 42)}, or a text for an asynchronous acquire. */
     @Override
     public String toString() {
       return isThread()

@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The waits inside one client, as they were at one moment: the store sees one attempt for all
- * threads of a process.
+ * A snapshot of the waits inside one client: the store sees one attempt for all threads of a
+ * process.
  *
  * @param waits at most 1000
  */
@@ -24,9 +24,9 @@ public record LocalWaits(List<LocalWait> waits) {
 
   /**
    * Threads that wait for each other, or for themselves: each list is a cycle, in which a holder of
-   * each wait is the waiter of the next. It is no deadlock if a thread has passed its lease on,
-   * will end its wait in time, or waits for permits that others give back. An asynchronous acquire
-   * is in none, as no thread stands for it.
+   * each wait is the waiter of the next. It is no deadlock if a thread has passed its lease to
+   * another, will end its wait in time, or waits for permits that others release. Asynchronous
+   * acquires are never in a cycle, as no thread stands for them.
    */
   public List<List<LocalWait>> possibleDeadlocks() {
     Map<Long, LocalWait> byThread = new HashMap<>();

@@ -7,8 +7,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks at the locks of a store, and ends holds and waits of others. Looking creates and changes
- * nothing. Thread-safe.
+ * Reads the locks of a store, and ends holds and waits of other clients. Reading creates and
+ * changes nothing. Thread-safe.
  *
  * <p>All but {@link #store()} and {@link #localWaits()} block for the store's answer, for its
  * timeout at most; a call that reads a page blocks for up to 5 s more. They throw {@link
@@ -18,35 +18,35 @@ import org.jspecify.annotations.Nullable;
  * if the thread is interrupted, whose flag stays set.
  */
 public interface LockAdmin {
-  /** The most locks of one page. */
+  /** The maximum number of locks on one page. */
   int MAX_PAGE = 1000;
 
   /**
-   * Looks at one lock. One round trip.
+   * Reads one lock. One round trip.
    *
-   * @return empty if the store knows nothing of it: free, and not used lately
+   * @return empty if the store has no record of it: free, and not used lately
    */
   Optional<LockInfo> find(String name);
 
   /**
-   * Looks at some of the locks, a page at a time, in as much detail as the query says. A page may
-   * have fewer locks than the limit, or none, and still not be the last: only {@link Page#next()}
-   * tells, and {@link LockQuery#page} goes on there. A page takes several round trips where the
-   * store has several servers, or must look at other keys. A lock that is there all the time is
-   * found, in a summary of Redis perhaps twice.
+   * Reads one page of the locks, in the detail of the query. A page may have fewer locks than the
+   * limit, or none, and still not be the last: only {@link Page#next()} says so, and {@link
+   * LockQuery#page} continues there. A page takes several round trips if the store has several
+   * servers, or must read other keys. A lock that exists all the time is found, in a summary of
+   * Redis perhaps twice.
    *
-   * <p>Of a prefix SQL, the store in memory and a server of documents read no other locks. Redis
-   * passes over the names of others and reads only their keys. ZooKeeper, and a database without a
-   * dialect, read all names, and look at these.
+   * <p>For a prefix, SQL, the in-memory store and a document server read only the locks with that
+   * prefix. Redis reads the keys of other locks, but not their state. ZooKeeper, and a database
+   * without a dialect, read all names and filter them.
    *
    * @throws IllegalArgumentException if the cursor is not one that this store can read
    */
   Page<LockInfo> list(LockQuery query);
 
   /**
-   * Lists the sessions of processes, also of those that hold and wait for nothing. A session that
-   * is over is shown for as long as the store remembers it: Redis forgets it at once. A page may
-   * have fewer sessions than the limit, or none, and still not be the last.
+   * Lists the sessions of processes, also those without holds and waits. An ended session is shown
+   * as long as the store remembers it: Redis forgets it at once. A page may have fewer sessions
+   * than the limit, or none, and still not be the last.
    *
    * @param cursor {@link Page#next()} of the page before; null for the first
    * @param limit the most sessions of the page
@@ -58,8 +58,9 @@ public interface LockAdmin {
   Page<SessionInfo> sessions(@Nullable String cursor, int limit);
 
   /**
-   * All locks that are held, waited for or shut and whose names begin so. Fetches the first page at
-   * once, and the others while the stream is consumed; each lock is a snapshot of its own.
+   * All locks that are held, waited for or shut and whose names begin with the prefix. Fetches the
+   * first page at once, and the others while the stream is consumed; each lock is a snapshot of its
+   * own.
    */
   default Stream<LockInfo> stream(String prefix) {
     LockQuery all = LockQuery.beginningWith(prefix).page(null, MAX_PAGE);
@@ -72,11 +73,11 @@ public interface LockAdmin {
   }
 
   /**
-   * Ends the hold or wait of somebody. One round trip.
+   * Ends a hold or wait of any client. One round trip.
    *
    * @param attempt {@link LockParticipant#attempt()}, or the form that messages, logs and tools
    *     show: its session, a dot and a number
-   * @return what was ended
+   * @return the kind of attempt that was ended
    * @throws IllegalArgumentException if it is neither; nothing is sent then
    * @throws io.mortise.UnsupportedByStoreException if the store cannot evict
    */
@@ -85,7 +86,7 @@ public interface LockAdmin {
   /**
    * Opens a lock that nobody holds but that is kept shut: by the at-least time of its last hold, or
    * because that holder crashed under one. One round trip. The next waiter gets it; a process that
-   * relied on the time is not told.
+   * relied on the time is not notified.
    *
    * @return whether it was shut
    * @throws io.mortise.UnsupportedByStoreException if the store cannot evict
@@ -93,16 +94,16 @@ public interface LockAdmin {
   boolean reopen(String name);
 
   /**
-   * Which callers of this client wait, and which of its leases are in their way. The store, and
-   * with it {@link #find} and {@link #list}, sees one attempt for all threads of a client. Other
-   * clients of the process, and other processes, are not seen here. Does not ask the store, and
-   * does not block for it; looks at all locks that the client holds or wants.
+   * The waiting callers of this client, and those of its leases that are in their way. The store,
+   * and with it {@link #find} and {@link #list}, sees one attempt for all threads of a client.
+   * Other clients and processes are not included. Does not query the store and does not block for
+   * it; examines all locks that the client holds or wants.
    */
   @Beta
   default LocalWaits localWaits() {
     return new LocalWaits(List.of());
   }
 
-  /** What the store is and can do. Does not block. */
+  /** The properties of the store. Does not block. */
   StoreInfo store();
 }

@@ -7,23 +7,22 @@ import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a store knows of one lock at one moment.
+ * A snapshot of one lock, as the store knows it.
  *
  * @param permits how many permits the semaphore of that name has; empty for locks and read/write
  *     locks
- * @param lastToken the greatest fencing token granted for this name; 0 if none is known, or {@link
- *     LockQuery.Detail#SUMMARY} was asked for
+ * @param lastToken the greatest fencing token granted for this name; 0 if none is known, or in a
+ *     {@link LockQuery.Detail#SUMMARY}
  * @param shutFor how long nobody can be granted the lock; zero if it is not shut. A holder whose
  *     session is over shuts it until the end of its at-least time
- * @param holders in the order in which they were granted. A summary has the first at most, and not
- *     its session
- * @param waiters in the order in which they will be granted; at most 1000. A summary has none
- * @param holderCount how many hold it, with those that are not listed; {@link #SOME} if a summary
+ * @param holders in the order of their grants. A summary has at most the first, without its session
+ * @param waiters in the order of their future grants; at most 1000. A summary has none
+ * @param holderCount the number of holders, including those not listed; {@link #SOME} if a summary
  *     did not count the holders of a semaphore
- * @param waiterCount how many wait, with those that are not listed
- * @param lastEnd how the hold that ended last has ended; null if the store does not tell. SQL,
- *     Redis, Consul, DynamoDB, etcd, NATS and the store in memory keep one end of each lock, which
- *     the end of a wait replaces. A quorum, ZooKeeper and plain keys keep none
+ * @param waiterCount the number of waiters, including those not listed
+ * @param lastEnd the end of the hold that ended last; null if the store keeps none. SQL, Redis,
+ *     Consul, DynamoDB, etcd, NATS and the store in memory keep one end of each lock, which the end
+ *     of a wait replaces. A quorum, ZooKeeper and plain keys keep none
  */
 public record LockInfo(
     String name,
@@ -48,7 +47,7 @@ public record LockInfo(
   }
 
   /**
-   * What {@link LockQuery.Detail#SUMMARY} tells. Leaves out how long a lock is shut that is held.
+   * A snapshot in {@link LockQuery.Detail#SUMMARY}. Without the shut time of a lock that is held.
    *
    * @param first the first holder; null if there is none or it is not known
    */
@@ -72,7 +71,7 @@ public record LockInfo(
         null);
   }
 
-  /** What the lock is. A summary knows nothing of sessions, nor does this. */
+  /** The state of the lock. Ignores sessions, as a summary does not know them. */
   public LockState state() {
     return LockState.of(holderCount, waiterCount, shutFor);
   }

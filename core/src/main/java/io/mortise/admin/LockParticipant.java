@@ -9,29 +9,30 @@ import org.jspecify.annotations.Nullable;
  *
  * @param attempt tells it apart from all others; for {@link LockAdmin#evict}. Messages, logs and
  *     tools show it as its session, a dot and a number
- * @param client the process; null if the store does not know it any more. Of a session that is over
- *     SQL and Redis with strict expiry know it until a contender or a sweep has ended that session,
+ * @param client the process; null if the store does not know it any more. For an expired session,
+ *     SQL and Redis with strict expiry know it until a contender or a sweep has ended the session,
  *     and a store without a clock of its own for a while longer; other stores forget it with the
  *     session
  * @param label as {@link io.mortise.LockOptions#withLabel} gave it; empty if there is none
- * @param share what it holds or waits for
+ * @param share its share of the lock, held or waited for
  * @param token the first fencing token of a holder; 0 for a waiter
  * @param since how long it has held or waited, by the store's time; zero if the store does not know
  * @param sessionLeft how long its session lives without a further renewal; zero if it is over, null
- *     if only {@link LockQuery.Detail#SUMMARY} was asked for. In a store without a clock of its
- *     own, of a session that nobody has judged: for how long this client has yet to see it without
- *     a renewal until it can be judged. A first look tells the whole TTL, also of a dead one: see
- *     {@code renewedAgo}
+ *     in a {@link LockQuery.Detail#SUMMARY}. In a store without a clock of its own, for a session
+ *     not yet judged: how much longer this client must see it without a renewal before it can be
+ *     judged. The first reading is the whole TTL, even for a dead session: see {@code renewedAgo}
  * @param sessionTtl how long its session lives after each renewal; zero if the store does not know.
- *     Of a session that is over it is known where the client is
- * @param atMostLeft what is left of a holder's at-most time; null if there is none. A store without
- *     a clock tells of an evicted holder for how long this client has yet to watch it
- * @param sticky whether it may keep the lock idle, and gives it up as soon as another wants it
+ *     For an expired session it is known if {@code client} is
+ * @param atMostLeft the rest of a holder's at-most time; null if there is none. For an evicted
+ *     holder, a store without a clock gives the time that this client has yet to watch it
+ * @param sticky whether it may keep the lock idle; it gives the lock back as soon as another
+ *     attempt wants it
  * @param idleLeft how long this client will keep the holder's sticky lock idle, unless another
- *     process wants it; null if it is in use, or is another client's: only its own client knows
- * @param renewedAgo in a store without a clock of its own, of a session that nobody has judged: how
- *     long ago it was renewed, by the clock of its host and the clock of this one. Much more than
- *     the TTL means that its process is dead or cut off, if the two clocks agree. Null elsewhere
+ *     process wants it; null if the lock is in use, or the holder belongs to another client: only
+ *     its own client knows
+ * @param renewedAgo in a store without a clock of its own, for a session not yet judged: how long
+ *     ago it was renewed, by the clocks of its host and of this one. Much more than the TTL means
+ *     that its process is dead or cut off, if the two clocks agree. Null elsewhere
  */
 public record LockParticipant(
     String attempt,
@@ -46,11 +47,11 @@ public record LockParticipant(
     @Nullable Duration idleLeft,
     @Beta Duration sessionTtl,
     @Beta @Nullable Duration renewedAgo) {
-  /** With all that a store may know. */
+  /** With all facts that a store may know. */
   @Beta
   public LockParticipant {}
 
-  /** The same, kept idle by this client for so long. */
+  /** The same participant, kept idle by this client for the given time. */
   public LockParticipant idleFor(@Nullable Duration left) {
     return new LockParticipant(
         attempt,
@@ -82,9 +83,9 @@ public record LockParticipant(
   public record ClientInfo(String host, long pid, String name) {}
 
   /**
-   * How much of a lock.
+   * A part of a lock, or all of it.
    *
-   * @param kind of access
+   * @param kind the kind of access
    * @param permits how many of a semaphore's permits; 0 for locks and read/write locks
    * @param of how many permits the semaphore has; 0 for locks and read/write locks
    */

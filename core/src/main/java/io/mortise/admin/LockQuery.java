@@ -4,15 +4,15 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which locks to look at.
+ * A selection of locks.
  *
- * @param name exactly this one; null for all
- * @param prefix what the names begin with; empty for all, and if there is a name
+ * @param name exactly this lock; null for all
+ * @param prefix the begin of the names; empty for all, and if there is a name
  * @param cursor {@link Page#next()} of the page before, of a query with the same prefix; null for
  *     the first
  * @param limit the most locks of one page, 1 to 1000
  * @param idle whether to show locks that are neither held, waited for nor shut
- * @param detail how much to tell of each; a store may tell more. A query for one name always gets
+ * @param detail the detail of each lock; a store may give more. A query for one name always gets
  *     everything
  */
 public record LockQuery(
@@ -22,14 +22,14 @@ public record LockQuery(
     int limit,
     boolean idle,
     Detail detail) {
-  /** How much to tell of each lock. */
+  /** The detail of each lock. */
   public enum Detail {
     /** Holders and waiters, with their sessions. */
     FULL,
     /**
-     * How many hold and wait, and the first holder, as far as the store tells it without looking
-     * further. Nothing of sessions: a lock whose holder is dead is held. A page costs a store that
-     * has something better a few round trips and a small part of the work.
+     * The numbers of holders and waiters, and the first holder, as far as the store knows it
+     * without further reads. Without sessions: a lock whose holder is dead counts as held. If a
+     * store has a cheaper way, a page takes few round trips and a small part of the work.
      */
     SUMMARY
   }
@@ -60,27 +60,27 @@ public record LockQuery(
     return beginningWith("");
   }
 
-  /** The first page of all locks that are held, waited for or shut and whose names begin so. */
+  /** The first page of locks that are held, waited for or shut and begin with the prefix. */
   public static LockQuery beginningWith(String prefix) {
     return new LockQuery(null, prefix, null, 200, false, Detail.FULL);
   }
 
-  /** A page that begins at the cursor, or at the first lock, and has at most so many locks. */
+  /** A page that begins at the cursor, or at the first lock, with at most {@code size} locks. */
   public LockQuery page(@Nullable String begin, int size) {
     return new LockQuery(name, prefix, begin, size, idle, detail);
   }
 
-  /** The same, with locks that are free and were used lately. */
+  /** The same query, including locks that are free and were used lately. */
   public LockQuery withIdle() {
     return new LockQuery(name, prefix, cursor, limit, true, detail);
   }
 
-  /** The same, but little of each lock: for tools that look at all of them again and again. */
+  /** The same query, with less detail: for tools that read all locks again and again. */
   public LockQuery summarized() {
     return new LockQuery(name, prefix, cursor, limit, idle, Detail.SUMMARY);
   }
 
-  /** Whether a store may leave out what {@link Detail#SUMMARY} does. */
+  /** Whether a store may leave out the fields that a {@link Detail#SUMMARY} lacks. */
   public boolean isSummary() {
     return detail == Detail.SUMMARY && name == null;
   }

@@ -2,7 +2,7 @@ package io.mortise.admin;
 
 import java.time.Duration;
 
-/** What a lock is at the moment of a snapshot. */
+/** The state of a lock in a snapshot. */
 public enum LockState {
   /** At least one holder. */
   HELD,
@@ -14,8 +14,8 @@ public enum LockState {
   FREE;
 
   /**
-   * The state of a lock with so many holders, or {@link LockInfo#SOME}, and waiters, that is shut
-   * for so long.
+   * The state of a lock with these numbers of holders, or {@link LockInfo#SOME}, and waiters, that
+   * is shut for the given time.
    */
   static LockState of(int holders, int waiters, Duration shutFor) {
     if (holders != 0) {

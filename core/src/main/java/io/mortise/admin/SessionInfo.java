@@ -6,17 +6,17 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The session of a process in a store: what its holds and waits live on. A process has one session,
- * or one in each part of a store of several parts.
+ * The session of a process in a store, on which its holds and waits depend. A process has one
+ * session, or one in each part of a store of several parts.
  *
  * @param session tells it apart from all others; each {@link LockParticipant#attempt()} of it
  *     begins with it
  * @param client the process; null if the store does not know it any more
  * @param ttl how long it lives after each renewal; zero if the store does not keep it
  * @param left how long it lives without a further renewal; zero if it is over. In a store without a
- *     clock of its own as {@link LockParticipant#sessionLeft()}
- * @param renewedAgo in a store without a clock of its own, of a session that nobody has judged: as
- *     {@link LockParticipant#renewedAgo()}. Null elsewhere
+ *     clock of its own, as {@link LockParticipant#sessionLeft()}
+ * @param renewedAgo in a store without a clock of its own, for a session not yet judged: as {@link
+ *     LockParticipant#renewedAgo()}. Null elsewhere
  */
 @Beta
 public record SessionInfo(

@@ -4,10 +4,10 @@ import java.time.Duration;
 import java.util.Set;
 
 /**
- * What a store is and can do.
+ * The name and the features of a store.
  *
- * @param display what it is called in messages and logs; holds no secret
- * @param features what its locks can do
+ * @param display its name in messages and logs; holds no secret
+ * @param features the features of its locks
  * @param shortestTtl the shortest session TTL that it can keep
  */
 public record StoreInfo(String display, Set<Feature> features, Duration shortestTtl) {
@@ -16,12 +16,12 @@ public record StoreInfo(String display, Set<Feature> features, Duration shortest
     features = Set.copyOf(features);
   }
 
-  /** Whether its locks can do this. */
+  /** Whether its locks have this feature. */
   public boolean has(Feature feature) {
     return features.contains(feature);
   }
 
-  /** What some stores lack. */
+  /** Features that some stores lack. */
   public enum Feature {
     /** A queue in the store: waiters of several processes are served in their order of arrival. */
     QUEUE,

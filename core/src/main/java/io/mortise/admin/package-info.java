@@ -1,6 +1,6 @@
 /**
- * Looking at the locks of a store, and ending what others hold: {@link io.mortise.admin.LockAdmin},
- * which {@link io.mortise.LockClient#admin()} gives.
+ * Reads the locks of a store, and ends holds and waits of other clients: {@link
+ * io.mortise.admin.LockAdmin}, from {@link io.mortise.LockClient#admin()}.
  */
 @NullMarked
 package io.mortise.admin;

@@ -7,8 +7,8 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * Marks public API that is not settled: it may change or go in any release, and the check that
- * keeps published signatures stable leaves it out. On a type it covers all members of the type.
+ * Marks public API that is not settled: it may change or disappear in any release, and the check of
+ * published signatures skips it. On a type it covers all members of the type.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)

@@ -1,24 +1,21 @@
 package io.mortise.event;
 
-/** What ended a lease. All but {@link #RELEASED} are losses. */
+/** The causes of a lease's end. All but {@link #RELEASED} are losses. */
 public enum LeaseEnd {
-  /** Its holder gave it up. */
+  /** Its holder released it. */
   RELEASED,
-  /** Its session was not renewed in time: the store was silent, or the process stood still. */
+  /** Its session was not renewed in time: the store was silent, or the process was paused. */
   NOT_RENEWED,
-  /**
-   * The store no longer knew the hold or its session: it was restarted, another server took over,
-   * or it gave the session up.
-   */
+  /** The store no longer knew the hold or its session: it restarted, failed over, or ended it. */
   FORGOTTEN,
   /** Its at-most time was over. */
   AT_MOST,
   /** An operator evicted it. */
   EVICTED,
-  /** Its client was closed before it. */
+  /** Its client was closed while the lease was open. */
   CLIENT_CLOSED;
 
-  /** Whether the lease ended otherwise than by its holder's will. */
+  /** Whether the lease ended against its holder's will. */
   public boolean isLoss() {
     return this != RELEASED;
   }

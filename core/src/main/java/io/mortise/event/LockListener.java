@@ -6,8 +6,8 @@ import java.time.Duration;
 import java.util.OptionalLong;
 
 /**
- * Hears what the locks of a client do: acquires, waits, the ends of leases, renewals, outages. For
- * metrics, traces and logs. Register it by {@link io.mortise.LockClientBuilder#listener}.
+ * Receives the events of a client's locks: acquires, waits, the ends of leases, renewals, outages.
+ * For metrics, traces and logs. Register it by {@link io.mortise.LockClientBuilder#listener}.
  *
  * <p><b>Threads.</b> A listener is called for the start and the end of an acquire, and for a
  * release, on the thread of that call, before the call returns. It is called for the end of an
@@ -32,14 +32,14 @@ import java.util.OptionalLong;
  * for it, and Mortise drops later ones. It never drops losses and changes of sessions.
  *
  * <p>A {@link io.mortise.JavaLock} has events for its outermost hold only, not for re-entry. A lock
- * group has those of each of its locks.
+ * group has the events of each of its locks.
  */
 @Beta
 public interface LockListener {
   /** An acquire begins. {@link #onAcquireEnded} follows in every case. */
   default void onAcquireStarted(AcquireStarted event) {}
 
-  /** An attempt stands in the store's queue, at another place than before. */
+  /** The store has put an attempt into its queue, or at another place of it. */
   default void onAcquireQueued(AcquireQueued event) {}
 
   /** An acquire has ended, by a grant or otherwise. */
@@ -47,8 +47,8 @@ public interface LockListener {
 
   /**
    * A lease has ended. The event of a release comes when the store has answered, so that it can say
-   * that the lease had been lost before. With {@link io.mortise.LockOptions#releaseAsync()} nobody
-   * waits for that answer, and the event comes when the release was sent.
+   * that the lease had been lost before. With {@link io.mortise.LockOptions#releaseAsync()} the
+   * caller does not wait for that answer, and the event comes when the release was sent.
    */
   default void onLeaseEnded(LeaseEnded event) {}
 
@@ -59,26 +59,26 @@ public interface LockListener {
   default void onSessionChanged(SessionChanged event) {}
 
   /**
-   * One call that acquires a lock, as all events about it and about its lease name it. Immutable.
+   * One call that acquires a lock, named by all events about it and its lease. Immutable.
    *
    * @param id tells calls apart, of all clients of this JVM; never used again
    * @param lock the lock's name, as the application gave it: do not use it as a metric tag, as
    *     names are unbounded
-   * @param access what the call asks for
+   * @param access the requested access
    * @param label as {@link io.mortise.LockOptions#withLabel} gave it; empty if there is none
    * @param store the store, as the log names it; without credentials
    */
   record AcquireCall(long id, String lock, Access access, String label, String store) {}
 
-  /** How an acquire ended. */
+  /** The outcomes of an acquire. */
   enum AcquireOutcome {
     /** The caller has a lease. */
     GRANTED,
     /** Another holds or waits for the lock, and the call did not wait. */
     BUSY,
-    /** The lock could not be had within the time to wait. */
+    /** The lock was not granted within the time to wait. */
     TIMEOUT,
-    /** As many waited already as {@link io.mortise.LockOptions#withMaxWaiters} allows. */
+    /** {@link io.mortise.LockOptions#withMaxWaiters} waiters were there already. */
     QUEUE_FULL,
     /** The waiting thread was interrupted. */
     INTERRUPTED,
@@ -102,11 +102,11 @@ public interface LockListener {
   record AcquireStarted(AcquireCall call) {}
 
   /**
-   * The store has put an attempt of this process into the lock's queue, or tells it another place
-   * than before. One attempt stands for all threads of the process that wait for the lock in the
-   * same mode, unless they are fair; the event names the call that is served first.
+   * The store has put an attempt of this process into the lock's queue, or at another place of it.
+   * One attempt stands for all threads of the process that wait for the lock in the same mode,
+   * unless they are fair; the event names the call that is served first.
    *
-   * @param call the acquire at the head of those for which the attempt stands
+   * @param call the first of the acquires for which the attempt stands
    * @param ahead how many attempts may be before it in the store's queue; an upper bound
    */
   record AcquireQueued(AcquireCall call, int ahead) {}
@@ -118,7 +118,7 @@ public interface LockListener {
    * @param call the acquire
    * @param outcome how it ended
    * @param waited from the call to its end, on the client's monotonic clock
-   * @param token the fencing token of what was granted; empty if nothing was, or if the store mints
+   * @param token the fencing token of the grant; empty if there was none, or if the store mints
    *     none
    * @param reason for people, why it was not granted; empty if it was, or if the outcome says it
    *     all
@@ -134,19 +134,19 @@ public interface LockListener {
    * A lease has ended, by its release or by its loss.
    *
    * @param call the acquire that it came from
-   * @param end what ended it
+   * @param end the cause of the end
    * @param held from the end of the acquire to the release or the loss, on the client's monotonic
    *     clock
    * @param token its fencing token; empty if the store mints none
-   * @param reason for people, why it was lost; empty if it was given back to the store; {@code
-   *     idle, kept for 3s} if this process keeps a sticky lock's grant
+   * @param reason for people, why it was lost; empty if it was released in the store; {@code idle,
+   *     kept for 3s} if this process keeps a sticky lock's grant
    */
   record LeaseEnded(
       AcquireCall call, LeaseEnd end, Duration held, OptionalLong token, String reason) {}
 
   /**
-   * The bond of a client to a store, or to one part of a store in parts: all that the client holds
-   * there hangs on it. Immutable.
+   * The bond of a client to a store, or to one part of a store in parts. All holds of the client
+   * there depend on it. Immutable.
    *
    * @param id never used again
    * @param store the store, as the log names it; without credentials
@@ -155,7 +155,7 @@ public interface LockListener {
    */
   record LockSession(String id, String store, String client, Duration ttl) {}
 
-  /** What became of one renewal of a session. */
+  /** The outcomes of a session's renewal. */
   enum RenewalOutcome {
     /** The store confirmed it. */
     RENEWED,
@@ -169,7 +169,7 @@ public interface LockListener {
    * A renewal of a session was answered, or failed.
    *
    * @param session the session
-   * @param outcome what the store said
+   * @param outcome the outcome
    * @param took from the request to its answer or failure
    * @param ttl the TTL that was asked for: the session's TTL, or less while the process only waits
    *     and holds nothing
@@ -185,7 +185,7 @@ public interface LockListener {
       Duration remaining,
       String reason) {}
 
-  /** Where a session stands. */
+  /** The states of a session. */
   enum SessionState {
     /** The store has confirmed it for the first time. */
     OPENED,
@@ -194,22 +194,22 @@ public interface LockListener {
     /** Renewals are answered again. */
     ANSWERED,
     /**
-     * The store was restarted, or another server answers: it may have forgotten locks, and leases
-     * are not valid until it has confirmed them.
+     * The store was restarted or failed over: it may have forgotten locks, and leases are not valid
+     * until it has confirmed them.
      */
     IN_DOUBT,
-    /** It is over, and with it all leases that hung on it. The next acquire opens another. */
+    /** It is over, and with it all its leases. The next acquire opens another. */
     LOST,
     /** The client was closed. */
     CLOSED
   }
 
   /**
-   * A session has come into another state.
+   * A session has changed its state.
    *
    * @param session the session
-   * @param state where it stands now
-   * @param leases how many leases hang on it; of a lost session how many were lost
+   * @param state the new state
+   * @param leases the number of its leases; for a lost session the number of leases lost
    * @param remaining how long the session is valid from the call of the listener on if it is not
    *     renewed again; zero if it is over
    * @param reason for people; empty if the state says it all

@@ -1,7 +1,4 @@
-/**
- * What a client tells the application about acquires, leases and sessions: start at {@link
- * io.mortise.event.LockListener}.
- */
+/** Events about acquires, leases and sessions: start at {@link io.mortise.event.LockListener}. */
 @NullMarked
 package io.mortise.event;
 

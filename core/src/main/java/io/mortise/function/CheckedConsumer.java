@@ -1,10 +1,10 @@
 package io.mortise.function;
 
 /**
- * A task that is given something and has no result.
+ * A task with an argument and without a result.
  *
- * @param <A> what it is given
- * @param <X> what it throws; inferred as {@link RuntimeException} for a task that declares nothing
+ * @param <A> its argument
+ * @param <X> its exception; inferred as {@link RuntimeException} for a task that declares nothing
  */
 @FunctionalInterface
 public interface CheckedConsumer<A, X extends Exception> {

@@ -3,11 +3,11 @@ package io.mortise.function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A task that is given something and has a result.
+ * A task with an argument and a result.
  *
- * @param <A> what it is given
+ * @param <A> its argument
  * @param <T> its result
- * @param <X> what it throws; inferred as {@link RuntimeException} for a task that declares nothing
+ * @param <X> its exception; inferred as {@link RuntimeException} for a task that declares nothing
  */
 @FunctionalInterface
 public interface CheckedFunction<A, T extends @Nullable Object, X extends Exception> {

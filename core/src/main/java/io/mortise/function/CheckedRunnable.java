@@ -3,7 +3,7 @@ package io.mortise.function;
 /**
  * A task without a result.
  *
- * @param <X> what it throws; inferred as {@link RuntimeException} for a task that declares nothing
+ * @param <X> its exception; inferred as {@link RuntimeException} for a task that declares nothing
  */
 @FunctionalInterface
 public interface CheckedRunnable<X extends Exception> {

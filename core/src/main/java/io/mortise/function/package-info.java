@@ -1,6 +1,6 @@
 /**
- * Tasks that may throw what they like: the compiler infers the exception, so that a task without
- * checked exceptions asks for no {@code catch}.
+ * Tasks that may throw any exception. The compiler infers its type, so that a task without checked
+ * exceptions needs no {@code catch}.
  */
 @NullMarked
 package io.mortise.function;

@@ -2,12 +2,12 @@ package io.mortise.guarantee;
 
 import io.mortise.annotation.Beta;
 
-/** What becomes of locks under a fault: the words of the guarantee table, best first. */
+/** The effects of a fault on locks: the words of the guarantee table, best first. */
 @Beta
 public enum GuaranteeLevel {
-  /** Nothing there that could have the fault. */
+  /** The store has no part that could have the fault. */
   NONE("does not occur", "There is nothing that could have this fault."),
-  /** Nobody notices, and no two hold. */
+  /** No two hold, and no waiter is delayed. */
   SAFE("safe", "No two holders believe that they hold, and nobody waits longer for it."),
   /** No two hold; others wait longer. */
   DELAYED(
@@ -18,7 +18,7 @@ public enum GuaranteeLevel {
       "detected by token",
       "Two may believe that they hold for a while. The later one's token is greater, so a resource that compares"
           + " tokens refuses the earlier one."),
-  /** Two may hold, and nothing tells. */
+  /** Two may hold, and nothing reveals it. */
   UNNOTICED(
       "may go unnoticed",
       "Two may believe that they hold, and their tokens need not tell them apart.");
@@ -31,12 +31,12 @@ public enum GuaranteeLevel {
     this.meaning = meaning;
   }
 
-  /** In two or three words. */
+  /** The level in two or three words. */
   public String words() {
     return words;
   }
 
-  /** In a sentence. */
+  /** The level in a sentence. */
   public String meaning() {
     return meaning;
   }

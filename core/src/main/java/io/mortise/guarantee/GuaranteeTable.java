@@ -16,7 +16,7 @@ import java.util.NoSuchElementException;
 import java.util.stream.Stream;
 
 /**
- * What becomes of exclusive locks: store and mode × fault. Immutable.
+ * The guarantees of exclusive locks, by store and mode × fault. Immutable.
  *
  * <p>It holds as long as clocks <em>run</em> at about the same rate (within 0.1 %); they need not
  * show the same time. For a resource that does not compare tokens, {@link GuaranteeLevel#DETECTED}
@@ -34,7 +34,7 @@ public final class GuaranteeTable {
 
   private GuaranteeTable() {}
 
-  /** The table that this release ships. Reads a file of the jar. */
+  /** Loads the table of this release from a file of the jar. */
   public static GuaranteeTable load() {
     try (InputStream in = GuaranteeTable.class.getResourceAsStream(RESOURCE)) {
       if (in == null) {
@@ -48,9 +48,9 @@ public final class GuaranteeTable {
   }
 
   /**
-   * Reads a table.
+   * Parses a table.
    *
-   * @throws IllegalStateException if it is not one, or a cell is missing
+   * @throws IllegalStateException if the lines are not a table, or a cell is missing
    */
   static GuaranteeTable parse(List<String> lines) {
     GuaranteeTable table = new GuaranteeTable();
@@ -84,7 +84,7 @@ public final class GuaranteeTable {
     suites.put(id, classes);
   }
 
-  /** With an answer it replaces what stands there; without one it adds tests, and to the reason. */
+  /** Adds cells. With an answer a section replaces the cell; else it adds tests and a reason. */
   private void addCells(IniSection section) {
     for (String fault : section.header().get(2).split(",", -1)) {
       addCells(section, section.header().get(1).split(",", -1), fault(fault));
@@ -135,7 +135,7 @@ public final class GuaranteeTable {
     return GuaranteeLevel.valueOf(word.toUpperCase(Locale.ROOT));
   }
 
-  /** {@code contract>Suite#method}: in the class by which this mode runs that contract, if any. */
+  /** Replaces {@code contract>Suite#method} by the class that runs the contract in this mode. */
   private Stream<String> expand(StoreMode mode, String test) {
     int arrow = test.indexOf('>');
     if (arrow < 0 || test.indexOf(':') >= 0) {
@@ -161,7 +161,7 @@ public final class GuaranteeTable {
     return List.copyOf(faults.values());
   }
 
-  /** The rows; those of a store stand together. */
+  /** The rows; those of a store are adjacent. */
   public List<StoreMode> modes() {
     return List.copyOf(modes.values());
   }
@@ -169,7 +169,7 @@ public final class GuaranteeTable {
   /**
    * A column.
    *
-   * @throws NoSuchElementException if there is none of that id
+   * @throws NoSuchElementException if there is none with that id
    */
   public Fault fault(String id) {
     Fault fault = faults.get(id);
@@ -182,7 +182,7 @@ public final class GuaranteeTable {
   /**
    * A row.
    *
-   * @throws NoSuchElementException if there is none of that id
+   * @throws NoSuchElementException if there is none with that id
    */
   public StoreMode mode(String id) {
     StoreMode mode = modes.get(id);

@@ -7,7 +7,7 @@ import java.util.Map;
 
 /**
  * A section of an INI file: the words between the brackets, and the values of each key in order. A
- * line that begins with a blank goes on with the value before it; {@code #} begins a comment line.
+ * line that begins with a blank continues the value before it; {@code #} begins a comment line.
  */
 record IniSection(List<String> header, Map<String, List<String>> values) {
 

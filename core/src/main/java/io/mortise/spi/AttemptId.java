@@ -7,18 +7,18 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Names one attempt to acquire. A request that is sent again under the same id gets the same answer
- * or progress, never a second grant; releases name the attempt, so none can end somebody else's
- * hold.
+ * Names one attempt to acquire. A request repeated under the same id gets the same answer or
+ * progress, never a second grant. Releases name the attempt, so a release cannot end the hold of
+ * another.
  *
- * @param session the session that the attempt belongs to and dies with
+ * @param session the session of the attempt, which ends with it
  * @param number never used again within the session; 1 to 2^53
  */
 public record AttemptId(SessionId session, long number) {
   /** The length of {@link #encoded()}. */
   public static final int LENGTH = SessionId.LENGTH + 10;
 
-  /** Bit 52 of the number, which no count of attempts reaches. */
+  /** Bit 52 of the number; the count of attempts never reaches it. */
   private static final long STICKY = 1L << 52;
 
   /**
@@ -34,14 +34,14 @@ public record AttemptId(SessionId session, long number) {
 
   /**
    * Whether the hold may stand idle, and is given back as soon as another attempt meets it. The
-   * mark is part of the id, so that a contender sees it in the id of the holder. Needs {@link
+   * mark is part of the id, so a contender sees it in the holder's id. Needs {@link
    * Capability#CALL_BACK}.
    */
   public boolean isSticky() {
     return (number & STICKY) != 0;
   }
 
-  /** The same attempt number with the mark of {@link #isSticky()}. */
+  /** The attempt number with the mark of {@link #isSticky()}. */
   public static long stickyNumber(long number) {
     return number | STICKY;
   }
@@ -55,7 +55,7 @@ public record AttemptId(SessionId session, long number) {
   }
 
   /**
-   * A holder or waiter with this attempt, as people see it; see {@link LockParticipant}.
+   * A holder or waiter with this attempt, in the form for people; see {@link LockParticipant}.
    *
    * @param sessionLeft null in a summary, which does not look at sessions
    */
@@ -90,7 +90,7 @@ public record AttemptId(SessionId session, long number) {
   }
 
   /**
-   * The reverse of {@link #encoded()} and of {@link #toString()}: for text that people enter.
+   * The reverse of {@link #encoded()} and of {@link #toString()}: for text entered by people.
    *
    * @throws IllegalArgumentException if the text is neither
    */
@@ -130,8 +130,8 @@ public record AttemptId(SessionId session, long number) {
         Base64Digits.decode(encoded.substring(SessionId.LENGTH)));
   }
 
-  // Written out, like that of the session's id: a record's own is slow until it is compiled, and a
-  // hand-off between processes is often among the first things that a process does.
+  // Written out, like the one of {@link SessionId}: a generated one is slow until it is compiled,
+  // and a hand-off between processes is often among the first actions of a process.
 
   @Override
   public boolean equals(@Nullable Object other) {

@@ -2,10 +2,7 @@ package io.mortise.spi;
 
 import java.util.Arrays;
 
-/**
- * Fixed-width base-64 numbers, most significant digit first, in an alphabet whose order is that of
- * ASCII.
- */
+/** Fixed-width base-64 numbers, most significant digit first. The alphabet is in ASCII order. */
 final class Base64Digits {
   private static final String ALPHABET =
       "-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz";
@@ -41,7 +38,7 @@ final class Base64Digits {
     return number;
   }
 
-  /** For messages: the begin of a text that is no such number, in printable ASCII. */
+  /** The begin of a text that is no such number, in printable ASCII, for messages. */
   static String shown(String text) {
     String begin = text.length() > MOST_SHOWN ? text.substring(0, MOST_SHOWN) + "..." : text;
     return begin.replaceAll("[^ -~]", "?");

@@ -3,22 +3,22 @@ package io.mortise.spi;
 import io.mortise.admin.LockParticipant.ClientInfo;
 
 /**
- * Who a client is, for people who look at a lock.
+ * The identity of a client, for people who look at a lock.
  *
  * @param host the machine's name
  * @param pid the process id, 0 if unknown
- * @param name what the client calls itself
+ * @param name the client's own name
  */
 public record ClientLabel(String host, long pid, String name) {
   private static final int PART = 100;
 
-  /** Cuts long parts and replaces what would break the encoded form. */
+  /** Cuts long parts and replaces characters that would break the encoded form. */
   public ClientLabel {
     host = clean(host);
     name = clean(name);
   }
 
-  /** One line: {@code host pid name}, with blanks only where this says. */
+  /** One line: {@code host pid name}, with blanks only as separators. */
   public String encoded() {
     return (host.isEmpty() ? "-" : host.replace(' ', '_')) + " " + pid + " " + name;
   }
@@ -32,12 +32,12 @@ public record ClientLabel(String host, long pid, String name) {
     return new ClientLabel("-", 0, encoded);
   }
 
-  /** The same in the words of the API. */
+  /** The label as a value of the API. */
   public ClientInfo info() {
     return new ClientInfo(host, pid, name);
   }
 
-  /** For messages: {@code host:pid name}. */
+  /** The label for messages: {@code host:pid name}. */
   @Override
   public String toString() {
     return (host.isEmpty() ? "-" : host) + ":" + pid + (name.isEmpty() ? "" : " " + name);

@@ -25,23 +25,23 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A running system that keeps lock tables: what a backend implements. Every step is atomic, bounded
- * (at most 64 items, then {@code more}) and the same as that of the in-memory reference machine,
+ * A running system that keeps lock tables; implemented by each backend. Every step is atomic,
+ * bounded (at most 64 items, then {@code more}) and the same as in the in-memory reference machine,
  * with which each store is compared.
  *
- * <p>Nothing here retries, sleeps or waits for a lock: who waits, when to ask again and what a
- * silence means is decided by the engine. Thread-safe. Stages complete exceptionally with {@link
- * io.mortise.StoreUnavailableException} if the store does not answer.
+ * <p>Nothing here retries, sleeps or waits for a lock: the engine decides which attempt waits, when
+ * to retry and how to treat a missing answer. Thread-safe. Stages complete exceptionally with
+ * {@link io.mortise.StoreUnavailableException} if the store does not answer.
  */
 public interface LockStore extends Store {
   /**
-   * Opens the store of a URL: that of the provider which knows its scheme. For tools that look at a
-   * store; applications use {@link io.mortise.LockClient#connect}. Blocks.
+   * Opens the store of a URL with the provider for its scheme. For tools that look at a store;
+   * applications use {@link io.mortise.LockClient#connect}. Blocks.
    *
    * @throws IllegalArgumentException if no store knows the URL's scheme, a parameter of it is
    *     unknown or wrong, or its password was replaced by stars
    * @throws io.mortise.StoreUnavailableException if the store cannot be reached
-   * @throws io.mortise.StoreUnfitException if it can, but must not be used as it is
+   * @throws io.mortise.StoreUnfitException if it is reachable but must not be used as it is
    */
   @Beta
   static LockStore connect(StoreUrl url) {
@@ -72,11 +72,11 @@ public interface LockStore extends Store {
   }
 
   /**
-   * The stores of the library's class loader, then those of the calling thread's: it may know more,
-   * as in a container, or none, as on a thread of the common pool.
+   * The providers of the library's class loader, then those of the calling thread's: that one may
+   * know more, as in a container, or none, as on a thread of the common pool.
    *
-   * @param broken gets the failures of those of the library's own that cannot be loaded, which
-   *     concern no other store
+   * @param broken receives the load failures of the library's own providers; they concern no other
+   *     store
    */
   private static List<LockStoreProvider> providers(List<Error> broken) {
     ClassLoader own = LockStoreProvider.class.getClassLoader();
@@ -84,7 +84,8 @@ public interface LockStore extends Store {
     List<LockStoreProvider> found = new ArrayList<>();
     load(ServiceLoader.load(LockStoreProvider.class, own), found, broken);
     if (context != null && context != own) {
-      // It may have another copy of the library, none of whose stores is one here.
+      // The loader may have another copy of the library, whose providers do not implement this
+      // type.
       load(ServiceLoader.load(LockStoreProvider.class, context), found, new ArrayList<>());
     }
     return found;
@@ -93,7 +94,7 @@ public interface LockStore extends Store {
   private static void load(
       ServiceLoader<LockStoreProvider> loader, List<LockStoreProvider> found, List<Error> broken) {
     Iterator<LockStoreProvider> providers = loader.iterator();
-    while (broken.size() < 10) { // a file of services that cannot be read fails for ever
+    while (broken.size() < 10) { // an unreadable file of services fails each time
       try {
         if (!providers.hasNext()) {
           return;
@@ -121,7 +122,7 @@ public interface LockStore extends Store {
             : "On the class path are: " + String.join(", ", known) + ".");
   }
 
-  /** The artifact that brings a scheme of ours; null for another scheme. */
+  /** The artifact that brings one of the library's schemes; null for another scheme. */
   private static @Nullable String artifactOf(String scheme) {
     if (scheme.matches("rediss?(-sentinel|-cluster|-sharded|-plain)?")) {
       return "mortise-redis";
@@ -142,22 +143,22 @@ public interface LockStore extends Store {
     };
   }
 
-  /** What it is and can do. */
+  /** The store's name and capabilities. */
   StoreProfile profile();
 
   /**
-   * The incarnation of the server when the store was opened; null if it never forgets what it
-   * answered, or does not tell.
+   * The incarnation of the server when the store was opened; null if it never forgets an answer, or
+   * does not report it.
    */
   default @Nullable ServerIncarnation incarnation() {
     return null;
   }
 
   /**
-   * Whether sessions of this TTL are safe here: asked once by each client, before it opens any. The
-   * default refuses what is shorter than {@link StoreProfile#minTtl}.
+   * Whether sessions of this TTL are safe here: called once by each client, before it opens any.
+   * The default refuses a TTL shorter than {@link StoreProfile#minTtl}.
    *
-   * @throws IllegalArgumentException if they are not; the message says what to give instead
+   * @throws IllegalArgumentException if they are not; the message names a TTL that is
    */
   default void checkTtl(Duration ttl) {
     Duration least = profile().minTtl();
@@ -175,8 +176,8 @@ public interface LockStore extends Store {
    * Prepares a session; sends nothing, does not block, and throws nothing. The first renewal
    * creates it.
    *
-   * @param hints receives pushed notifications; called on any thread, with no lock of the store
-   *     held, must be fast
+   * @param hints receives pushed notifications; called on any thread while no lock of the store is
+   *     held; must be fast
    */
   StoreSession open(SessionSpec spec, Consumer<SessionNotification> hints);
 
@@ -189,15 +190,15 @@ public interface LockStore extends Store {
   CompletionStage<SessionVerdict> judge(SessionId session);
 
   /**
-   * Looks at locks without changing anything. A query for a {@linkplain LockQuery.Detail#SUMMARY
-   * summary} is for tools that look at all locks again and again: a store that tells little of many
-   * locks in fewer round trips does so then, with the same locks and the same cursor's rules.
+   * Reads locks without changing anything. A query for a {@linkplain LockQuery.Detail#SUMMARY
+   * summary} is for tools that read all locks again and again: a store that can read less detail in
+   * fewer round trips does so, with the same locks and the same rules for cursors.
    */
   CompletionStage<Page<LockInfo>> inspect(LockQuery query);
 
   /**
-   * Lists sessions, alive or over, without changing anything. The default refuses: what hangs on a
-   * session is seen by {@link #inspect}, but not a session on which nothing hangs.
+   * Lists sessions, alive or over, without changing anything. The default refuses: {@link #inspect}
+   * shows the holds and waits of sessions, but no session without any.
    *
    * @param cursor {@link Page#next()} of the page before; null for the first
    * @param limit the most sessions of a page, 1 to 1000
@@ -213,19 +214,18 @@ public interface LockStore extends Store {
   }
 
   /**
-   * Ends somebody's attempt from outside, and leaves {@link SessionNotification.HoldEnded} for its
-   * session.
+   * Ends an attempt from outside, and leaves {@link SessionNotification.HoldEnded} for its session.
    *
-   * @return {@link Reply.Ended} with {@code was} telling what the attempt did; for {@link
-   *     Eviction#CLOSE} a hold may still stand, {@code how} is then {@link Reply.EndReason#EVICTED}
-   *     all the same; completes exceptionally with {@link io.mortise.UnsupportedByStoreException}
-   *     if the store cannot evict
+   * @return {@link Reply.Ended}, with the attempt's former state as {@code was}; for {@link
+   *     Eviction#CLOSE} a hold may still stand, but {@code how} is {@link Reply.EndReason#EVICTED}
+   *     even then; completes exceptionally with {@link io.mortise.UnsupportedByStoreException} if
+   *     the store cannot evict
    */
   CompletionStage<Reply.Ended> evict(LockName name, AttemptId attempt, Eviction how);
 
   /**
-   * Opens a lock that a hold which has ended keeps shut (its at-least time, or a crash under one),
-   * and serves the queue. Holds stand, with their own at-least times.
+   * Opens a lock that an ended hold keeps shut (its at-least time, or a crash under one), and
+   * serves the queue. Existing holds keep their own at-least times.
    *
    * @return whether it was shut; completes exceptionally with {@link
    *     io.mortise.UnsupportedByStoreException} if the store cannot evict
@@ -236,7 +236,7 @@ public interface LockStore extends Store {
   }
 
   /**
-   * Reads the text under a name, as it stands after every replacement that was answered before.
+   * Reads the text under a name. Sees every replacement that was answered before.
    *
    * @return {@link Fact#NONE} if there is none; completes exceptionally with {@link
    *     io.mortise.UnsupportedByStoreException} if the store keeps none ({@link Capability#FACTS})
@@ -248,14 +248,14 @@ public interface LockStore extends Store {
 
   /**
    * Replaces the text under a name if its version is the given one, in one atomic step. If the
-   * answer is lost, a repetition finds another version: whoever repeats it has to see by the
-   * content whether it was executed.
+   * answer is lost, a retry finds another version: the caller must tell by the content whether the
+   * step was executed.
    *
-   * @param version what {@link #readFact} said; 0 for no text
+   * @param version the version from {@link #readFact}; 0 for no text
    * @param content as {@link Fact} describes it
-   * @param keep how long the store keeps it; from 1 ms to ten years. A store without a clock of its
-   *     own judges that by the hosts' time of day, so a host whose clock is ahead of the writer's
-   *     forgets it earlier by the difference
+   * @param keep how long the store keeps the text; from 1 ms to ten years. A store without a clock
+   *     of its own uses the hosts' time of day, so a host whose clock is ahead of the writer's
+   *     forgets the text earlier by the difference
    * @return the new version; 0 if another one stands, and nothing was changed; completes
    *     exceptionally with {@link io.mortise.UnsupportedByStoreException} if the store keeps none
    *     ({@link Capability#FACTS})
@@ -267,8 +267,8 @@ public interface LockStore extends Store {
   }
 
   /**
-   * Why this store keeps no texts, and what to take instead: what {@link #readFact} and {@link
-   * #replaceFact} fail with unless they are overridden.
+   * The exception with which {@link #readFact} and {@link #replaceFact} fail unless they are
+   * overridden: why this store keeps no texts, and the alternative.
    */
   @Beta
   default UnsupportedByStoreException factsRefusal() {
@@ -278,25 +278,25 @@ public interface LockStore extends Store {
   }
 
   /**
-   * Removes what dead processes and idle locks left behind: at most {@code budget} sessions and
-   * locks, and of each lock at most 64 holders.
+   * Removes leftovers of dead processes and idle locks: at most {@code budget} sessions and locks,
+   * and at most 64 holders of each lock.
    *
    * @return how many were removed
    */
   CompletionStage<Integer> sweep(int budget);
 
   /**
-   * Whether this process is to {@link #sweep} now. Each client that has asked for a lock asks this
-   * about once a minute. Where a sweep means a walk over all that is there, one process does it for
-   * all: the process that gets true should sweep. The default has every process do it.
+   * Whether this process is to {@link #sweep} now. Each client that has acquired a lock calls this
+   * about once a minute. In a store where a sweep scans all entries, one process sweeps for all:
+   * the process that gets true. By default every process sweeps.
    */
   default CompletionStage<Boolean> claimSweep() {
     return CompletableFuture.completedFuture(true);
   }
 
   /**
-   * Looks at the server's own settings, as far as they change what its locks guarantee. Changes
-   * nothing, and shows no secret; what may not be read is {@link StoreReport.Grade#UNKNOWN}. The
+   * Reads the server's own settings, as far as they change the guarantees of its locks. Changes
+   * nothing, and shows no secret; an unreadable setting is {@link StoreReport.Grade#UNKNOWN}. The
    * default knows nothing.
    */
   @Beta
@@ -305,14 +305,14 @@ public interface LockStore extends Store {
   }
 
   /**
-   * Called by a thread that has asked for something and is about to park until it is answered.
-   * Where answers are faster than the waking of a thread, a store may let it ask for and fetch its
-   * answer itself; most do nothing. Never called on a virtual thread. Returns whether or not the
-   * answer has come; that the thread was interrupted is looked at afterwards.
+   * Called by a thread that has sent a request and is about to park until it is answered. If
+   * answers are faster than the wake-up of a thread, a store may let the thread send the request
+   * and read its answer itself; most do nothing. Never called on a virtual thread. Returns whether
+   * or not the answer has come; the caller checks for an interrupt afterwards.
    *
    * @param done whether the thread has no reason to wait any more; quick, and may be called often
-   * @param longest how long the thread would wait for an answer; a store that might keep it longer
-   *     must let it go at once, but for two milliseconds
+   * @param longest how long the thread would wait for an answer; a store that might keep it for
+   *     more than two milliseconds longer must return at once
    */
   default void helpWhileWaiting(BooleanSupplier done, Duration longest) {}
 

@@ -8,17 +8,18 @@ import java.util.Set;
  */
 public interface LockStoreProvider {
   /**
-   * The schemes that this provider opens, as {@link StoreUrl#scheme()} tells them. {@code jdbc}
-   * stands for each {@code jdbc:} scheme that no provider names.
+   * The URL schemes of this provider, as in {@link StoreUrl#scheme()}. {@code jdbc} stands for each
+   * {@code jdbc:} scheme that no provider names.
    */
   Set<String> schemes();
 
   /**
-   * Connects, checks that the server is fit to keep locks, and makes what is missing. Blocks.
+   * Connects, checks that the server is fit to keep locks, and creates missing tables or keys.
+   * Blocks.
    *
    * @throws IllegalArgumentException if the URL has an unknown or wrong parameter
    * @throws io.mortise.StoreUnavailableException if the server cannot be reached
-   * @throws io.mortise.StoreUnfitException if it can, but must not be used as it is
+   * @throws io.mortise.StoreUnfitException if it is reachable but must not be used as it is
    */
   LockStore open(StoreUrl url);
 }

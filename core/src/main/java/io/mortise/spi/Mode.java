@@ -5,12 +5,12 @@ import io.mortise.admin.LockParticipant.Share;
 import java.util.OptionalInt;
 
 /**
- * How much of a lock an attempt wants: a weight out of a capacity. Exclusive takes all of {@link
- * #SHARERS}, shared takes one of it, permits take k of n; so a mutex and the write side of a
+ * The part of a lock that an attempt wants: a weight out of a capacity. Exclusive takes all of
+ * {@link #SHARERS}, shared takes one of it, permits take k of n; so a mutex and the write side of a
  * read/write lock are one thing.
  *
- * @param weight what the attempt takes, 1 to {@code capacity}
- * @param capacity what the lock has; fixed by the first acquire of the record
+ * @param weight the part that the attempt takes, 1 to {@code capacity}
+ * @param capacity the lock's total; fixed by the first acquire of the record
  */
 public record Mode(int weight, int capacity) {
   /** The capacity of locks that are not semaphores: the most readers at one time. */
@@ -40,7 +40,7 @@ public record Mode(int weight, int capacity) {
     }
   }
 
-  /** k of n permits; n = {@link #SHARERS} is that of read/write locks and therefore refused. */
+  /** k of n permits; n = {@link #SHARERS} is refused, as the capacity of read/write locks. */
   public static Mode permits(int k, int n) {
     if (n < 1 || n >= SHARERS) {
       throw new IllegalArgumentException(
@@ -49,12 +49,12 @@ public record Mode(int weight, int capacity) {
     return new Mode(k, n);
   }
 
-  /** For people: {@code exclusive}, {@code shared} or {@code 2 of 10 permits}. */
+  /** The mode for people: {@code exclusive}, {@code shared} or {@code 2 of 10 permits}. */
   public String text() {
     return text(weight, capacity);
   }
 
-  /** The same in the words of the API, of numbers that nobody has checked. */
+  /** The mode as a value of the API, from unchecked numbers. */
   public static Share share(int weight, int capacity) {
     if (capacity != SHARERS) {
       return new Share(Access.PERMITS, weight, capacity);
@@ -62,12 +62,12 @@ public record Mode(int weight, int capacity) {
     return new Share(weight == capacity ? Access.EXCLUSIVE : Access.SHARED, 0, 0);
   }
 
-  /** How many permits a semaphore of this capacity has; empty for locks and read/write locks. */
+  /** The permits of a semaphore of this capacity; empty for locks and read/write locks. */
   public static OptionalInt permits(int capacity) {
     return capacity == SHARERS ? OptionalInt.empty() : OptionalInt.of(capacity);
   }
 
-  /** The same of numbers that nobody has checked, as a store shows them. */
+  /** The text of a mode from unchecked numbers, as a store shows them. */
   public static String text(int weight, int capacity) {
     if (weight == capacity) {
       return "exclusive";
@@ -75,7 +75,7 @@ public record Mode(int weight, int capacity) {
     return capacity == SHARERS ? "shared" : weight + " of " + capacity + " permits";
   }
 
-  /** Whether nobody else can hold at the same time. */
+  /** Whether no other attempt can hold at the same time. */
   public boolean isExclusive() {
     return weight == capacity;
   }

@@ -7,11 +7,11 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 
-/** Finds what was meant by a misspelt name. Thread-safe; blocks on nothing. */
+/** Suggests the intended name for a misspelt one. Thread-safe; does not block. */
 public final class NameSuggestion {
   private static final int MOST_EDITS = 2;
 
-  /** What other libraries and drivers write, and what it is here. */
+  /** Names that other libraries and drivers use, and their equivalents here. */
   private static final List<List<String>> OTHERS =
       List.of(
           List.of("postgresql", "jdbc:postgresql"),
@@ -30,13 +30,13 @@ public final class NameSuggestion {
           List.of("redis+cluster", "redis-cluster"),
           List.of("memory", "mem"));
 
-  /** What other stores and drivers call a namespace. */
+  /** Names that other stores and drivers use for a namespace. */
   private static final Set<String> NAMESPACES =
       Set.of("prefix", "key-prefix", "keyprefix", "chroot", "ns");
 
   private NameSuggestion() {}
 
-  /** The scheme that was meant; empty if nothing is near. */
+  /** The intended scheme; empty if nothing is near. */
   public static Optional<String> scheme(String given, Collection<String> known) {
     String lower = given.toLowerCase(Locale.ROOT);
     return OTHERS.stream()
@@ -46,14 +46,14 @@ public final class NameSuggestion {
         .or(() -> nearest(lower, known));
   }
 
-  /** The parameter that was meant; empty if nothing is near. */
+  /** The intended parameter; empty if nothing is near. */
   static Optional<String> parameter(String given, Collection<String> known) {
     return NAMESPACES.contains(given.toLowerCase(Locale.ROOT)) && known.contains("namespace")
         ? Optional.of("namespace")
         : nearest(given, known);
   }
 
-  /** The known name that differs by the fewest letters, two at most; empty if none is so near. */
+  /** The known name with the smallest distance, two letters at most; empty if none is so near. */
   public static Optional<String> nearest(String given, Collection<String> known) {
     return known.stream()
         .filter(name -> edits(given, name) <= Math.min(MOST_EDITS, name.length() / 2))

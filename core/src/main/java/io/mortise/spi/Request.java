@@ -5,35 +5,32 @@ import io.mortise.LockName;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an engine asks of a store about one lock. Each is one atomic, bounded step, idempotent by
- * attempt id.
+ * A request of the engine to a store about one lock. Each is one atomic, bounded step, idempotent
+ * by attempt id.
  */
 public sealed interface Request {
   /** The lock. */
   LockName name();
 
-  /**
-   * The attempt, which belongs to the session that the request is submitted to, except for {@link
-   * Abandon}.
-   */
+  /** The attempt. It belongs to the session of the submission, except for {@link Abandon}. */
   AttemptId attempt();
 
   /** The most tokens that one request can ask for; stores keep the number in four digits. */
   int MAX_TOKENS = 8_192;
 
   /**
-   * Asks for the lock, or, sent again under the same id, how the attempt stands.
+   * Acquires the lock, or, repeated under the same id, asks for the state of the attempt.
    *
    * @param queue whether to wait in the store's queue if the lock cannot be granted now
-   * @param tokens how many fencing tokens the holder would like, 1 to {@link #MAX_TOKENS}; the
-   *     store may give fewer
+   * @param tokens the desired number of fencing tokens, 1 to {@link #MAX_TOKENS}; the store may
+   *     give fewer
    * @param tokenFloor every token granted is at least this; 0 for no floor
    * @param provenDead a session that {@link LockStore#judge} found ended: its holds on this lock
-   *     are ended first. The step compares this id only, and judges nobody by itself
+   *     are ended first. The step compares this id only, and does not judge sessions itself
    *     (invariants.md#judge-apart: a condition on another session's time, read under an older
    *     snapshot, gives two holders)
-   * @param confirms whether the attempt is believed to hold the lock, and its owner waits to hear
-   *     whether it does: it is not queued behind those that want a lock
+   * @param confirms whether the attempt is believed to hold the lock and its owner waits for a
+   *     confirmation: it is not queued behind acquires of new holds
    */
   record Acquire(
       LockName name,
@@ -46,7 +43,7 @@ public sealed interface Request {
       @Nullable SessionId provenDead,
       boolean confirms)
       implements Request {
-    /** By an attempt that is not known to hold. */
+    /** The acquire of an attempt that is not known to hold. */
     public Acquire(
         LockName name,
         AttemptId attempt,
@@ -69,8 +66,8 @@ public sealed interface Request {
 
   /**
    * Ends the attempt, whether it holds or waits; afterwards it does neither. The same step hands
-   * the lock to the queue's head. Release and cancel are this one request, for only the store knows
-   * which of the two it is.
+   * the lock to the queue's head. Release and cancel are one request, because only the store knows
+   * which of the two applies.
    */
   record Abandon(LockName name, AttemptId attempt) implements Request {}
 
@@ -79,7 +76,7 @@ public sealed interface Request {
    * tokens. Never widens.
    *
    * @param mode the mode from now on; weight at most the present one, same capacity
-   * @param terms times to be counted anew from now; a null time leaves that of the hold as it is
+   * @param terms times restarted from now; a null time leaves that of the hold unchanged
    * @param tokens size of a fresh block, 0 for none
    * @param tokenFloor every token of a fresh block is at least this; 0 for no floor
    */

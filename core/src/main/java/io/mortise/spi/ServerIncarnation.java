@@ -3,10 +3,10 @@ package io.mortise.spi;
 import java.time.Duration;
 
 /**
- * What a store remembered with when it was opened. A store that was restarted, or whose server was
- * replaced, may have forgotten what it had answered; since when it has not is what this tells.
+ * The incarnation of a store's server when the store was opened, and its age. A store that was
+ * restarted, or whose server was replaced, may have forgotten requests that it had answered.
  *
  * @param id as in {@link Renewal.Renewed#incarnation()}
- * @param age for how long it had forgotten nothing by then, at least
+ * @param age the time before the opening in which it forgot nothing, at least
  */
 public record ServerIncarnation(String id, Duration age) {}

@@ -3,46 +3,45 @@ package io.mortise.spi;
 import io.mortise.LockName;
 
 /**
- * What a session should know of what others did. Delivered at least once, by {@link
- * StoreSession#renew}; also pushed as a hint where the store can, which may be lost, late or
- * repeated.
+ * Tells a session of an action of another. Delivered at least once, by {@link StoreSession#renew};
+ * also pushed as a hint if the store can, which may be lost, late or repeated.
  */
 public sealed interface SessionNotification {
   /** The lock. */
   LockName name();
 
-  /** The session's attempt that the notification is about. */
+  /** The session's attempt that is concerned. */
   AttemptId attempt();
 
   /**
-   * The waiting attempt was handed the lock; fields as in {@link Reply.Granted}. {@code timed}: it
-   * has an at-most time, or for another reason has to be asked for.
+   * The waiting attempt was handed the lock; fields as in {@link Reply.Granted}. {@code timed}: the
+   * hold has an at-most time, or must be confirmed by an acquire for another reason.
    */
   record Granted(
       LockName name, AttemptId attempt, long token, int tokens, boolean wanted, boolean timed)
       implements SessionNotification {
-    /** The same, not to be believed before an acquire that is sent again says so too. */
+    /** The notification, not to be trusted until a repeated acquire confirms it. */
     public Granted unconfirmed() {
       return new Granted(name, attempt, token, tokens, wanted, true);
     }
   }
 
   /**
-   * Somebody else met this hold and cannot go on. A store without {@link Capability#SESSION} may
-   * tell it as a hint only, before it answers the {@link Request.Abandon} of the hold.
+   * Another attempt met this hold and has to wait. A store without {@link Capability#SESSION} may
+   * send it as a hint only, before it answers the {@link Request.Abandon} of the hold.
    */
   record Contended(LockName name, AttemptId attempt) implements SessionNotification {}
 
   /**
-   * The hold (or wait) was or will be ended by somebody else. With {@link Reply.EndReason#EVICTED}
+   * The hold (or wait) was or will be ended by another client. With {@link Reply.EndReason#EVICTED}
    * the hold may still be shut in the store, waiting for its owner to abandon it.
    */
   record HoldEnded(LockName name, AttemptId attempt, Reply.EndReason how)
       implements SessionNotification {}
 
   /**
-   * The lock that the attempt was refused may have become free: ask again. A hint only, from stores
-   * without a queue; never told by a renewal.
+   * The lock that the attempt was refused may have become free: retry. A hint only, from stores
+   * without a queue; never delivered by a renewal.
    */
   record MayBeFree(LockName name, AttemptId attempt) implements SessionNotification {}
 }

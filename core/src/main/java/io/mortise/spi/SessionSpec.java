@@ -7,6 +7,6 @@ import java.time.Duration;
  *
  * @param id never used before
  * @param ttl how long the session lives after each renewal
- * @param client who it is, for people
+ * @param client the client's identity, for people
  */
 public record SessionSpec(SessionId id, Duration ttl, ClientLabel client) {}

@@ -2,7 +2,7 @@ package io.mortise.spi;
 
 import java.time.Duration;
 
-/** What {@link LockStore#judge} found. */
+/** The result of {@link LockStore#judge}. */
 public sealed interface SessionVerdict {
   /** The session has ended, for ever. */
   record SessionEnded() implements SessionVerdict {}

@@ -6,16 +6,16 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a store is and can do; fixed when it is opened.
+ * The name, capabilities and limits of a store; fixed when it is opened.
  *
- * @param display what to call it in messages and logs; holds no secret
- * @param capabilities what it can do
- * @param maxInFlight the store's timeout: after this long a request that was sent is certainly
+ * @param display its name in messages and logs; holds no secret
+ * @param capabilities its capabilities
+ * @param maxInFlight the store's timeout: after this time a request that was sent is certainly
  *     either executed or never will be, and has been answered or has failed. A try takes no longer.
- *     Zero for a store that has none, in memory
+ *     Zero for a store without one, in memory
  * @param minTtl the shortest session TTL it can keep
- * @param expiryLag how much later than a session's TTL the store may free what hung on it, apart
- *     from waiting for somebody to ask
+ * @param expiryLag how much later than a session's TTL the store may free its holds, apart from the
+ *     wait for a contender's request
  */
 public record StoreProfile(
     String display,
@@ -23,7 +23,7 @@ public record StoreProfile(
     Duration maxInFlight,
     Duration minTtl,
     Duration expiryLag) {
-  /** Those that have read/write locks, semaphores, and texts. */
+  /** The stores with read/write locks, semaphores and texts. */
   static final String FULL_STORES = "jdbc:, redis:, zk:, etcd:, consul:, nats:, dynamodb: or mem:";
 
   private static final String TIMED_STORES =
@@ -35,12 +35,12 @@ public record StoreProfile(
     capabilities = Set.copyOf(capabilities);
   }
 
-  /** Whether the store can do this. */
+  /** Whether the store has this capability. */
   public boolean can(Capability capability) {
     return capabilities.contains(capability);
   }
 
-  /** The refusal of a request that needs what the store lacks; empty if it lacks nothing. */
+  /** The refusal of a request that needs a missing capability; empty if none is missing. */
   public Optional<Reply.Refused> refusal(Request request) {
     if (request instanceof Request.Acquire acquire) {
       return first(
@@ -77,7 +77,7 @@ public record StoreProfile(
     return Optional.empty();
   }
 
-  /** What a store without the capability cannot do, and what to do instead. */
+  /** The consequence of a missing capability, and the alternative. */
   private static String lack(Capability capability) {
     return switch (capability) {
       case SHARED ->

@@ -12,16 +12,16 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * What a look at a server's own settings told, see {@link LockStore#examine()}.
+ * A report on a server's own settings, see {@link LockStore#examine()}.
  *
  * @param mode the row of the {@link io.mortise.guarantee.GuaranteeTable} that applies to this
- *     installation; where something could not be found out, the worst that it may be. Empty if the
- *     store has none
+ *     installation; if something could not be found out, the worst possible row. Empty if the store
+ *     has none
  * @param findings one for each setting that matters
  */
 @Beta
 public record StoreReport(String mode, List<Finding> findings) {
-  /** For the answer to one look. */
+  /** The time limit for the report of one store. */
   private static final Duration PATIENCE = Duration.ofSeconds(10);
 
   /** Copies the list. */
@@ -33,7 +33,7 @@ public record StoreReport(String mode, List<Finding> findings) {
    * Asks a store for its report, and waits for it. Blocks for ten seconds at most.
    *
    * @throws StoreUnavailableException if the store does not answer in that time, or if the thread
-   *     is interrupted, which stays its state
+   *     is interrupted; the thread stays interrupted
    */
   public static StoreReport of(LockStore store) {
     try {
@@ -65,11 +65,11 @@ public record StoreReport(String mode, List<Finding> findings) {
 
   /** How good a setting is for locks. */
   public enum Grade {
-    /** As good as it can be. */
+    /** As good as possible. */
     FINE,
-    /** Not the best that there is, for a price, or worth knowing. */
+    /** Not the best possible, for a price, or worth knowing. */
     NOTE,
-    /** Takes away a guarantee that the store can give otherwise. */
+    /** Removes a guarantee that the store could give. */
     WEAK,
     /** Could not be found out; the worst was assumed. */
     UNKNOWN
@@ -78,11 +78,11 @@ public record StoreReport(String mode, List<Finding> findings) {
   /**
    * One setting.
    *
-   * @param id as the server calls it, if it does
-   * @param value what it is now; no secret
-   * @param meaning what that means for locks
-   * @param remedy what to change for more; empty if nothing
-   * @param faults ids of the columns of the guarantee table that it decides
+   * @param id the server's name for it, if it has one
+   * @param value its present value; no secret
+   * @param meaning the consequence for locks
+   * @param remedy the change that gives more; empty if there is none
+   * @param faults ids of the guarantee table's columns that depend on it
    */
   public record Finding(
       Grade grade, String id, String value, String meaning, String remedy, Set<String> faults) {
@@ -101,13 +101,13 @@ public record StoreReport(String mode, List<Finding> findings) {
       this.mode = mode;
     }
 
-    /** Another row applies. */
+    /** Sets another row of the guarantee table. */
     public Builder mode(String other) {
       mode = other;
       return this;
     }
 
-    /** A setting that is as good as it can be. */
+    /** A setting that is as good as possible. */
     public Builder fine(String id, String value, String meaning) {
       return add(Grade.FINE, id, value, meaning, "");
     }
@@ -117,7 +117,7 @@ public record StoreReport(String mode, List<Finding> findings) {
       return add(Grade.NOTE, id, value, meaning, remedy, faults);
     }
 
-    /** A setting that takes away a guarantee. */
+    /** A setting that removes a guarantee. */
     public Builder weak(String id, String value, String meaning, String remedy, String... faults) {
       return add(Grade.WEAK, id, value, meaning, remedy, faults);
     }
@@ -127,7 +127,7 @@ public record StoreReport(String mode, List<Finding> findings) {
       return add(Grade.UNKNOWN, id, "", why, remedy, faults);
     }
 
-    /** A finding of somebody else's. */
+    /** Adds a finding made elsewhere. */
     public Builder add(Finding finding) {
       findings.add(finding);
       return this;

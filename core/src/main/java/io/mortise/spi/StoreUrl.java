@@ -17,33 +17,33 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a store is: {@code scheme:rest?name=value&…}. What stands behind the last question mark is
- * Mortise's own and never reaches a driver. May hold a password: {@link #toString()} does not show
- * it.
+ * The address of a store: {@code scheme:rest?name=value&…}. The part after the last question mark
+ * is Mortise's own and never reaches a driver. May hold a password: {@link #toString()} does not
+ * show it.
  */
 public final class StoreUrl {
   /**
-   * Greedy: a password may hold an unescaped slash, question mark or at sign, and too much hidden
+   * Greedy: a password may hold an unescaped slash, question mark or at sign, and hiding too much
    * does no harm.
    */
   private static final Pattern USER_INFO = Pattern.compile("(//[^/@:]*):.*@");
 
-  /** Without a colon: some take that for a password. */
+  /** User info without a colon: some servers read it as a password. */
   private static final Pattern LONE_USER_INFO = Pattern.compile("//[^:?]*@");
 
-  /** As above, where the slashes were left out. A path, as SQLite has it, begins with a slash. */
+  /** As above, with the slashes left out. A path, as SQLite has it, begins with a slash. */
   private static final Pattern USER_INFO_WITHOUT_SLASHES =
       Pattern.compile("^((?:jdbc:)?+[a-z][a-z0-9+.-]*+:[^/@:]+:)(?![/\\\\]).*@");
 
-  /** The same, where one slash is left, or the name of the store was left out with them. */
+  /** As above, with one slash left, or with the store's name left out too. */
   private static final Pattern USER_INFO_AT_ONCE =
       Pattern.compile("^([a-z][a-z0-9+.-]*+:/(?!/)[^/@:]*:|[^/@:?]*:(?=[^/@:?]+@)).*@");
 
-  /** To the next ampersand: a value may hold an unescaped semicolon. */
+  /** Up to the next ampersand: a value may hold an unescaped semicolon. */
   private static final Pattern SECRET_VALUE =
       Pattern.compile("(?i)([?&;:,/][\\w.-]*(?:password|passwd|pwd|secret|token)=)[^&]*");
 
-  /** The mark of {@link #redact} and of the command-line tool in place of a secret. */
+  /** The mark that {@link #redact} and the command-line tool put in place of a secret. */
   private static final Pattern MASKED = Pattern.compile("(?::|//)\\*{3}@|=\\*{3}(?:[&;].*)?$");
 
   private final String scheme;
@@ -59,7 +59,7 @@ public final class StoreUrl {
   }
 
   /**
-   * Takes a URL apart; does not look up the store.
+   * Parses a URL; does not look up the store.
    *
    * @throws IllegalArgumentException if it has no scheme, a parameter without a name, with a wrong
    *     escape or twice, or a password with an unescaped question mark
@@ -119,9 +119,10 @@ public final class StoreUrl {
   }
 
   /**
-   * Decodes {@code %XX}. A plus is a plus, in front of the host as in a parameter.
+   * Decodes {@code %XX}. A plus stays a plus, both before the host and in a parameter.
    *
-   * @throws IllegalArgumentException if an escape is wrong; without the text, which may be a secret
+   * @throws IllegalArgumentException if an escape is wrong; the message omits the text, which may
+   *     be a secret
    */
   public static String decode(String text) {
     try {
@@ -131,7 +132,7 @@ public final class StoreUrl {
     }
   }
 
-  /** Null if an escape is wrong. */
+  /** The decoded value; null if an escape is wrong. */
   private static @Nullable String decoded(String value) {
     try {
       return decode(value);
@@ -165,7 +166,7 @@ public final class StoreUrl {
     return scheme;
   }
 
-  /** All before the parameters; may hold a password. */
+  /** The part before the parameters; may hold a password. */
   public String base() {
     return base;
   }
@@ -175,7 +176,7 @@ public final class StoreUrl {
     return Collections.unmodifiableSet(parameters.keySet());
   }
 
-  /** The value of a parameter, or null if it is not there. */
+  /** The value of a parameter; null if it is not there. */
   public @Nullable String parameter(String name) {
     return parameters.get(name);
   }
@@ -186,10 +187,7 @@ public final class StoreUrl {
     return value == null ? otherwise : value;
   }
 
-  /**
-   * The parameters but for those of these names, written as behind the question mark: for a store
-   * that opens others.
-   */
+  /** The parameters except those of these names, as a query: for a store that opens others. */
   public String parametersExcept(String... names) {
     List<String> own = List.of(names);
     return parameters.entrySet().stream()
@@ -204,7 +202,7 @@ public final class StoreUrl {
   }
 
   /**
-   * A parameter that is {@code true} or {@code false}.
+   * The value of a boolean parameter, {@code true} or {@code false}.
    *
    * @throws IllegalArgumentException if it is anything else
    */
@@ -227,9 +225,9 @@ public final class StoreUrl {
   }
 
   /**
-   * A parameter that is a duration, see {@link DurationText}.
+   * The value of a duration parameter, see {@link DurationText}.
    *
-   * @throws IllegalArgumentException if it is not
+   * @throws IllegalArgumentException if it is not a duration
    */
   public Duration duration(String name, Duration otherwise) {
     String value = parameters.get(name);
@@ -245,7 +243,7 @@ public final class StoreUrl {
   }
 
   /**
-   * Refuses parameters that nobody knows: a misspelt option must not be dropped in silence.
+   * Refuses unknown parameters: a misspelt option must not be dropped in silence.
    *
    * @throws IllegalArgumentException if there is a parameter that is not among the known ones
    */
@@ -276,7 +274,7 @@ public final class StoreUrl {
         .orElse("");
   }
 
-  /** A misspelt name may be that of a password. */
+  /** The text with all but the known parameters hidden: a misspelt one may be a password. */
   private String hideAllBut(Set<String> known) {
     String hidden = shown;
     for (String name : parameters.keySet()) {
@@ -294,7 +292,8 @@ public final class StoreUrl {
   }
 
   private static String redact(String url) {
-    // First where credentials are parameters: an unescaped at sign is no end of a user info.
+    // Replaced first in URLs with credentials in parameters: there an unescaped at sign does not
+    // end the user info.
     String withoutValues =
         url.startsWith("jdbc:") ? SECRET_VALUE.matcher(url).replaceAll("$1***") : url;
     String withoutPassword = USER_INFO.matcher(withoutValues).replaceAll("$1:***@");

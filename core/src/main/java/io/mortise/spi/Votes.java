@@ -4,21 +4,21 @@ import io.mortise.spi.time.Ticker;
 import java.util.OptionalLong;
 
 /**
- * What a grant rests on where the session alone does not tell: in a store that is made of several
- * independent ones, the members that granted it. The session of such a store lives as long as a
- * majority renews it, but not every majority granted this lock: if A and B did and A has forgotten,
- * then B and C renew a session whose hold anybody can have again from A and C.
+ * The members that granted a lock, in a store made of several independent ones. There the session
+ * alone does not prove a hold: it lives as long as a majority renews it, but not every majority
+ * granted this lock. If A and B granted it and A has forgotten, then B and C renew the session,
+ * while A and C can grant the lock to another.
  *
  * <p>Thread-safe. Read by every {@link io.mortise.Lease#isValid()}, so it must be quick.
  */
 public interface Votes {
   /**
-   * The time, by {@link Ticker#SYSTEM} unless the store was given another, from which the TTL of
-   * the session counts for this grant: when those renewals were sent, at the latest, without which
-   * too few of the grant's members would vouch for it.
+   * The start of the session's TTL for this grant, on {@link Ticker#SYSTEM} unless the store was
+   * given another ticker. It is the latest instant at or after which renewals were sent to enough
+   * of the grant's members.
    *
-   * @return empty once too few do, for good; the session is told of that by {@link
-   *     SessionNotification.HoldEnded} as well
+   * @return empty once too few confirm it, for good; the session is also notified of that by {@link
+   *     SessionNotification.HoldEnded}
    */
   OptionalLong countedFrom();
 }

@@ -49,7 +49,7 @@ class StoreUrlTest {
     assertThatIllegalArgumentException().isThrownBy(() -> StoreUrl.parse(url));
   }
 
-  /** As in front of the host, where each store decodes. */
+  /** As before the host, where each store decodes. */
   @ParameterizedTest
   @ValueSource(
       strings = {

@@ -7,10 +7,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
 
-/**
- * The ways to lock, for views that belong to threads: first without I/O if this thread may
- * re-enter.
- */
+/** The lock methods of views that belong to threads: re-entry costs no I/O. */
 abstract class AbstractThreadOwnedLock implements Lock {
   final EngineLock lock;
 
@@ -18,10 +15,10 @@ abstract class AbstractThreadOwnedLock implements Lock {
     this.lock = lock;
   }
 
-  /** Counts one more if this thread holds already. */
+  /** Counts one more hold if this thread holds already. */
   abstract boolean reenter();
 
-  /** This thread holds from now on. */
+  /** Records that this thread holds. */
   abstract void enter(Lease lease);
 
   @Override

@@ -18,7 +18,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** One acquire that no thread waits for. A caller who completes the future gives the attempt up. */
+/** One acquire without a waiting thread. Completing the future gives the attempt up. */
 final class AsyncAcquire {
   private final Engine engine;
   private final LeaseLeakDetector leaks;
@@ -29,10 +29,10 @@ final class AsyncAcquire {
   private volatile EngineScheduler.@Nullable ScheduledTimer scheduledTimer;
 
   /**
-   * How long to wait, and how it fails.
+   * The limit of a wait, and its failure.
    *
    * @param nanos the longest wait; a try also ends at the store's timeout
-   * @param failure of a wait whose time is over, or of a try that found the lock busy
+   * @param failure the failure of a wait whose time is over, or of a try that found the lock busy
    */
   record WaitLimit(long nanos, Function<Waiter, RuntimeException> failure) {}
 
@@ -81,8 +81,8 @@ final class AsyncAcquire {
               if (present != null) {
                 present.cancel();
               }
-              // Cancelled, or completed by a caller. If a grant was faster, complete() gives it
-              // back.
+              // Cancelled, or completed by a caller. If the grant came first, complete() releases
+              // it.
               if (!mine.isDone() && engine.cancel(mine)) {
                 engine.events().acquireEnded(mine, AcquireOutcome.CANCELLED, "");
               }
@@ -135,14 +135,14 @@ final class AsyncAcquire {
       case BUSY ->
           future.completeExceptionally(Objects.requireNonNull(waitLimit).failure().apply(mine));
       default -> {
-        // Cancelled: who cancelled completes the future.
+        // Cancelled: the canceller completes the future.
       }
     }
   }
 
   /**
-   * Runs the stage under what was acquired, and releases when it completes, however it does. The
-   * end of the returned future ends the acquire, and what is granted nevertheless is released: a
+   * Runs the stage under the acquired lock, and releases when the stage completes, by success or
+   * failure. The end of the returned future ends the acquire, and a late grant is released: a
    * dependent stage of the acquire would be skipped then, and its lease dropped.
    */
   static <L, T> CompletableFuture<T> thenRelease(

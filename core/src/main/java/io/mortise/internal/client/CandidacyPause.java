@@ -3,8 +3,8 @@ package io.mortise.internal.client;
 import io.mortise.internal.runtime.EngineEnv;
 
 /**
- * For how long a candidate rests before it stands again: 100 ms, and twice as long after each
- * further failure, at most 10 s. Guarded by its candidate.
+ * The pause of a candidate before its next attempt: 100 ms, doubled after each further failure, at
+ * most 10 s. Guarded by its candidate.
  */
 final class CandidacyPause {
   private static final long SHORTEST_NANOS = 100_000_000;
@@ -13,7 +13,7 @@ final class CandidacyPause {
   /** The 7th doubling of the shortest pause exceeds the longest. */
   private static final int MOST_DOUBLINGS = 7;
 
-  /** A term that lasted for so long is no sign of trouble. */
+  /** A term of at least this length is no sign of trouble. */
   private static final long LASTING_NANOS = 10_000_000_000L;
 
   private final EngineEnv env;
@@ -23,13 +23,13 @@ final class CandidacyPause {
     this.env = env;
   }
 
-  /** An attempt to lead was refused. */
+  /** Records that an attempt to lead was refused. */
   void refused() {
     failures++;
   }
 
   /**
-   * A term is over.
+   * Records the end of a term.
    *
    * @param asked whether its task was asked to end
    */

@@ -28,7 +28,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Asks the store itself, past the engine, and shows its answers in the words of the API. */
+/** Queries the store itself, bypassing the engine, and returns its answers as values of the API. */
 final class EngineAdmin implements LockAdmin {
   private static final Map<Feature, Capability> FEATURES =
       new EnumMap<>(
@@ -47,12 +47,12 @@ final class EngineAdmin implements LockAdmin {
   private final StoreCall call;
   private final OwnLocks ownLocks;
 
-  /** What only the client's own process knows. */
+  /** Facts that only the client's own process knows. */
   interface OwnLocks {
-    /** For how long the client keeps this grant idle; null if it does not. */
+    /** How long the client keeps this grant idle; null if it does not. */
     @Nullable Duration idleLeft(LockName name, AttemptId attempt);
 
-    /** Which of its callers wait. */
+    /** The waits of its callers. */
     LocalWaits waits();
   }
 
@@ -83,7 +83,7 @@ final class EngineAdmin implements LockAdmin {
         page.next());
   }
 
-  /** Of a store that tells more than it was asked for. */
+  /** The summary of a lock from a store that returns more detail. */
   private static LockInfo summary(LockInfo lock) {
     LockParticipant first = lock.holders().isEmpty() ? null : lock.holders().get(0);
     return LockInfo.summary(
@@ -164,7 +164,7 @@ final class EngineAdmin implements LockAdmin {
     return "LockAdmin[" + store.profile().display() + "]";
   }
 
-  /** With what only this process knows: for how long it keeps a lock idle. */
+  /** Adds the fact that only this process knows: how long it keeps a lock idle. */
   private LockInfo info(LockInfo lock) {
     if (lock.holders().stream().noneMatch(LockParticipant::sticky)) {
       return lock;

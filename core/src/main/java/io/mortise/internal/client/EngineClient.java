@@ -53,18 +53,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The client that users get: names in, engine behind. A store of several parts has an engine for
- * each, on the same threads, opened when a lock of that part is first asked for.
+ * The client that users get: it takes names and calls the engine. A store of several parts has an
+ * engine for each, on the same threads, opened when a lock of that part is first used.
  */
 public final class EngineClient implements LockClient {
   private static final Logger log = LoggerFactory.getLogger(EngineClient.class);
 
-  /** So many locks are named in a line of the log. */
+  /** The most locks named in a line of the log. */
   private static final int NAMED = 5;
 
   private static final int LOCAL_WAITS = 1000;
 
-  /** Between two looks whether what is waited for has happened. */
+  /** The interval between two checks of a condition that is waited for. */
   private static final long LOOK_NANOS = 200_000;
 
   private final LockStore store;
@@ -77,7 +77,7 @@ public final class EngineClient implements LockClient {
   private final Recipes recipes;
   private final Runnable afterClose;
 
-  /** Held while an engine is made, and while the client begins to close. */
+  /** Held while an engine is created, and while the client begins to close. */
   private final ReentrantLock guard = new ReentrantLock();
 
   private final Set<LeaderCandidate> candidates = ConcurrentHashMap.newKeySet();
@@ -87,7 +87,7 @@ public final class EngineClient implements LockClient {
   /**
    * A client over a store.
    *
-   * @param afterClose ends what was made for this client alone
+   * @param afterClose ends the resources of this client alone
    */
   public EngineClient(LockStore store, EngineEnv env, Runnable afterClose) {
     this(store, env, List.of(), afterClose);
@@ -96,8 +96,8 @@ public final class EngineClient implements LockClient {
   /**
    * A client over a store.
    *
-   * @param listeners are told what its locks do
-   * @param afterClose ends what was made for this client alone
+   * @param listeners receive the events of its locks
+   * @param afterClose ends the resources of this client alone
    */
   public EngineClient(
       LockStore store, EngineEnv env, List<LockListener> listeners, Runnable afterClose) {
@@ -107,9 +107,9 @@ public final class EngineClient implements LockClient {
   /**
    * A client over a store.
    *
-   * @param listeners are told what its locks do
+   * @param listeners receive the events of its locks
    * @param maxIdleLocks how many sticky locks may be idle
-   * @param afterClose ends what was made for this client alone
+   * @param afterClose ends the resources of this client alone
    */
   public EngineClient(
       LockStore store,
@@ -131,8 +131,8 @@ public final class EngineClient implements LockClient {
   }
 
   /**
-   * Tells once, as soon as the store has told how it is set, what this client relies on. Asks
-   * nothing where nobody would read it.
+   * Logs once, as soon as the store has reported its settings, the facts on which this client
+   * relies. Queries nothing if the log level is off.
    */
   public void tellStart(String namespace) {
     if (log.isInfoEnabled()) {
@@ -357,7 +357,7 @@ public final class EngineClient implements LockClient {
         });
   }
 
-  /** Which callers of this client wait, as far as they are the first thousand. */
+  /** The waits of this client's callers, at most the first thousand. */
   LocalWaits localWaits() {
     List<LocalWait> waits = new ArrayList<>();
     for (int part = 0; part < engines.length(); part++) {
@@ -413,11 +413,11 @@ public final class EngineClient implements LockClient {
     }
   }
 
-  /** Gives all up, then waits for the store's answers, then ends the sessions. */
+  /** Releases all, then waits for the store's answers, then ends the sessions. */
   private void close(List<Engine> opened, long patience) {
     sweepScheduler.stop();
     recipes.close();
-    // An interrupted thread closes all the same: its flag would end each of the waits at once.
+    // An interrupted thread closes too: its flag would end each of the waits at once.
     boolean interrupted = Thread.interrupted();
     candidates.forEach(LeaderCandidate::stop);
     interrupted |= waitWhile(this::areLeadersStopping, now() + patience, patience);
@@ -451,8 +451,8 @@ public final class EngineClient implements LockClient {
   }
 
   /**
-   * Returns whether the thread was interrupted meanwhile. The number of looks bounds the wait where
-   * tests move the time by hand.
+   * Returns whether the thread was interrupted meanwhile. The number of checks bounds the wait in
+   * tests that move the time by hand.
    */
   private boolean waitWhile(BooleanSupplier condition, long deadline, long patience) {
     boolean interrupted = false;

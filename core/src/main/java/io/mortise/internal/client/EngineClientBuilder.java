@@ -20,10 +20,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Builds a client over the engine. The API finds it as a service, so that it needs to know nothing
- * behind itself.
- */
+/** Builds a client over the engine. The API finds it as a service, without depending on it. */
 public final class EngineClientBuilder implements LockClientBuilder {
   private static final Duration SHORTEST_TTL = Duration.ofMillis(1);
   private static final Duration LONGEST_TTL = Duration.ofHours(1);
@@ -123,7 +120,9 @@ public final class EngineClientBuilder implements LockClientBuilder {
     }
   }
 
-  /** The JDK's one thread for delays inherits from the first that needs it, and never ends. */
+  /**
+   * The JDK's one thread for delays inherits from the first thread that needs it, and never ends.
+   */
   private static void startDelays() {
     if (DELAYS.compareAndSet(false, true)) {
       CompletableFuture<Void> delayed = new CompletableFuture<>();

@@ -21,7 +21,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 
-/** A lock as users see it: turns calls into {@link Waiter}s, and parks. */
+/** A lock for users: turns calls into {@link Waiter}s, and parks. */
 final class EngineLock implements DistributedLock {
   private final EngineClient client;
   private final Engine engine;
@@ -81,7 +81,7 @@ final class EngineLock implements DistributedLock {
 
   /**
    * Sends a try, and does not wait for its answer. {@link #endTry} or {@link #abandonTry} has to
-   * follow, or what is granted stays held.
+   * follow, or a grant stays held.
    */
   Waiter beginTry() {
     Waiter waiter = waiter(true, false, null);
@@ -125,7 +125,7 @@ final class EngineLock implements DistributedLock {
     return outcome(waiter);
   }
 
-  /** How long a try may take. */
+  /** The time limit of a try. */
   long tryNanos() {
     return engine.tryNanos();
   }
@@ -134,7 +134,7 @@ final class EngineLock implements DistributedLock {
     return tried.arrivedAt() + engine.tryNanos() - engine.env().now();
   }
 
-  /** Gives a try up, and gives back what it is granted. Does not block. */
+  /** Gives a try up, and releases its grant if there is one. Does not block. */
   void abandonTry(Waiter waiter) {
     if (engine.cancel(waiter)) {
       engine.events().acquireEnded(waiter, AcquireOutcome.CANCELLED, "");
@@ -152,7 +152,7 @@ final class EngineLock implements DistributedLock {
     return waiter.isRefusedByFullQueue() ? Optional.empty() : outcome(waiter);
   }
 
-  /** As {@link #acquire()}, but goes on when the thread is interrupted. */
+  /** As {@link #acquire()}, but continues when the thread is interrupted. */
   Lease acquireUninterruptibly() {
     boolean interrupted = false;
     try {
@@ -179,7 +179,7 @@ final class EngineLock implements DistributedLock {
       throw new InterruptedException("interrupted before waiting for lock '" + name + "'");
     }
     Waiter waiter = waiter(waitNanos == 0, waitNanos == Waiter.ENDLESS, null);
-    // A caller with no time to wait for the lock waits for the answer.
+    // A caller without time to wait for the lock still waits for the answer.
     boolean bounded = waitNanos != Waiter.ENDLESS && waitNanos != 0;
     long arrivedAt = waitNanos == Waiter.ENDLESS ? 0 : engine.env().now();
     waiter.arrive(arrivedAt);
@@ -196,8 +196,9 @@ final class EngineLock implements DistributedLock {
   /**
    * Parks until the wait is over.
    *
-   * @param deadline by when it is cancelled; endless if never, or for a try by the store's timeout
-   * @param finalPollLead how long before that the store is asked once more; 0 if it is not
+   * @param deadline the time of its cancellation; endless if never, or for a try by the store's
+   *     timeout
+   * @param finalPollLead how long before that the store is polled once more; 0 if it is not
    */
   private void park(Waiter waiter, long deadline, long finalPollLead) throws InterruptedException {
     boolean asked = finalPollLead == 0;
@@ -267,7 +268,7 @@ final class EngineLock implements DistributedLock {
         .orElseThrow(() -> new LockException("Lock '" + name + "' was not granted."));
   }
 
-  /** The lease that a wait has ended with; empty if its time was over. */
+  /** The lease of an ended wait; empty if its time was over. */
   Optional<Lease> outcome(Waiter waiter) {
     switch (waiter.state()) {
       case GRANTED -> {
@@ -299,7 +300,7 @@ final class EngineLock implements DistributedLock {
   /**
    * The failure for a caller whose wait for this lock has ended without it.
    *
-   * @param message what could not be acquired; the reason follows
+   * @param message names the lock that was not acquired; the reason is appended
    */
   LockException timeout(Waiter waiter, String message) {
     Throwable storeFailure = waiter.storeFailure();
@@ -314,7 +315,7 @@ final class EngineLock implements DistributedLock {
             unanswered);
   }
 
-  /** In nanoseconds, at most {@link Engine#HOWEVER_LONG}; refuses negative times. */
+  /** The wait in nanoseconds, at most {@link Engine#HOWEVER_LONG}; refuses negative times. */
   static long checked(Duration wait) {
     if (Objects.requireNonNull(wait, "wait").isNegative()) {
       throw new IllegalArgumentException(
@@ -338,10 +339,10 @@ final class EngineLock implements DistributedLock {
   }
 
   /**
-   * A try that no thread waits for.
+   * A try without a waiting thread.
    *
-   * @param waitNanos how long its answer is waited for; endless for the store's timeout alone
-   * @return as {@link #acquireAsync(Duration)} of no time
+   * @param waitNanos the wait for its answer; endless for the store's timeout alone
+   * @return as {@link #acquireAsync(Duration)} with zero
    */
   CompletableFuture<Lease> tryAsync(long waitNanos) {
     return acquireAsync(true, waitNanos);

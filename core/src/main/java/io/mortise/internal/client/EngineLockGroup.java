@@ -32,12 +32,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes several locks at once, or lets go of all if one cannot be had.
+ * Acquires several locks at once, or releases all if one is not granted.
  *
- * <p>All that are not held yet are tried together. If one is busy, those behind it in the order of
- * names are given back, and it is waited for in that order; then the rest is tried again. So a
- * group that waits holds nothing but names before the one that it waits for, and no cycle of groups
- * can wait for each other.
+ * <p>All locks not held yet are tried together. If one is busy, those after it in the order of
+ * names are released, and the group waits for the busy one; then the rest is tried again. So a
+ * waiting group holds only names before the one that it waits for, and no cycle of groups can wait
+ * for each other.
  */
 final class EngineLockGroup implements LockGroup {
   private static final Logger log = LoggerFactory.getLogger(EngineLockGroup.class);
@@ -83,7 +83,7 @@ final class EngineLockGroup implements LockGroup {
   /**
    * The failure for the caller of an asynchronous acquire.
    *
-   * @param one what it would be told of the lock that was not granted
+   * @param one the failure of the lock that was not granted
    */
   private LockTimeoutException timeout(Duration wait, LockTimeoutException one) {
     LockTimeoutException all = new LockTimeoutException(timeout(wait) + one.getMessage());
@@ -129,7 +129,7 @@ final class EngineLockGroup implements LockGroup {
   private record Missed(EngineLock lock, Waiter waiter) {}
 
   /**
-   * Takes all, or gives back what it has taken.
+   * Takes all, or releases the ones taken.
    *
    * @param taken receives the leases
    * @return the lock that was not granted; null if all are taken
@@ -165,24 +165,24 @@ final class EngineLockGroup implements LockGroup {
       if (left == 0) {
         throw e;
       }
-      // The wait that follows survives an outage, or says that there is one.
+      // The wait that follows survives an outage, or reports it.
       return Optional.empty();
     }
   }
 
-  /** How much of a wait is left; none only if it was none from the beginning. */
+  /** The rest of a wait; zero only if it was zero from the beginning. */
   private long left(long waitNanos, long deadline) {
     return waitNanos == Waiter.ENDLESS || waitNanos == 0
         ? waitNanos
         : Math.max(1, deadline - client.now());
   }
 
-  /** A caller that does not wait for the lock waits for the answer. */
+  /** A caller that does not wait for the lock still waits for the answer. */
   private static long tryLimit(long waitNanos) {
     return waitNanos == 0 ? Waiter.ENDLESS : waitNanos;
   }
 
-  /** Waits for the next one; returns the wait if it cannot be had in time. */
+  /** Waits for the next lock; returns the wait if it was not granted in time. */
   private @Nullable Waiter await(List<Lease> taken, long waitNanos) throws InterruptedException {
     EngineLock next = locks.get(taken.size());
     Waiter waiter = next.await(waitNanos);
@@ -191,7 +191,6 @@ final class EngineLockGroup implements LockGroup {
     return lease.isPresent() ? null : waiter;
   }
 
-  /** Waits for the answer to a try. */
   private interface TryEnd {
     Optional<Lease> of(EngineLock lock, Waiter tried) throws InterruptedException;
   }
@@ -199,7 +198,7 @@ final class EngineLockGroup implements LockGroup {
   /**
    * Tries all that are not taken yet at once, and takes those before the first that is busy.
    *
-   * @return the try of that one; null if all are taken
+   * @return the try of the busy one; null if all are taken
    */
   private @Nullable Waiter tryRest(List<Lease> taken, TryEnd tryEnd) throws InterruptedException {
     List<EngineLock> rest = locks.subList(taken.size(), locks.size());
@@ -240,8 +239,8 @@ final class EngineLockGroup implements LockGroup {
   }
 
   /**
-   * Gives back what was taken of a group that was not had, and waits for the store's answers while
-   * there is time.
+   * Releases the locks taken of an incomplete group, and waits for the store's answers while there
+   * is time.
    *
    * @param deadline local time
    */
@@ -266,7 +265,7 @@ final class EngineLockGroup implements LockGroup {
     }
   }
 
-  /** An acquire that no thread waits for. */
+  /** An acquire without a waiting thread. */
   private final class Pending {
     private final long waitNanos;
     private final long deadline;
@@ -286,7 +285,7 @@ final class EngineLockGroup implements LockGroup {
       CompletableFuture<GroupLease> watched =
           future.whenComplete(
               (lease, failure) -> {
-                // Cancelled, or completed by a caller. What this acquire has completed is over.
+                // Cancelled, or completed by a caller. After its own completion this does nothing.
                 cancelCurrent();
               });
       assert watched != null;
@@ -297,7 +296,7 @@ final class EngineLockGroup implements LockGroup {
       current.forEach(one -> one.cancel(true));
     }
 
-    /** Goes on from what is taken. */
+    /** Continues with the locks not taken yet. */
     private void acquireRest() {
       if (locks.size() - taken.size() > 1) {
         long left = tryLimit(left(waitNanos, deadline));
@@ -325,7 +324,7 @@ final class EngineLockGroup implements LockGroup {
           this::awaited);
     }
 
-    /** Takes the answers together. A group that was cancelled cancels its requests. */
+    /** Combines the answers. Cancelling the group cancels its requests. */
     private void send(
         List<CompletableFuture<Lease>> sent, Consumer<List<CompletableFuture<Lease>>> answered) {
       current = sent;

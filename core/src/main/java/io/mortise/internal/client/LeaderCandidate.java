@@ -24,24 +24,24 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A candidate for leadership: acquires its lock without a thread, runs the task under it, releases,
- * and begins again.
+ * Acquires its lock without a thread, runs the task under it, releases, and starts over.
  *
- * <p><b>States.</b> {@code CANDIDATE} has either an attempt or a timer that will begin one. {@code
- * LEADING} has a term whose task runs. {@code STOPPING} has a term that was lost or is being given
- * up: its task still runs, or a timer waits for the end of the minimum term. Each term is released
- * once, by {@link #release}, and only after its task has ended. {@code CLOSED} has nothing.
+ * <p><b>States.</b> {@code CANDIDATE} has either an attempt or a timer that will begin an attempt.
+ * {@code LEADING} has a term whose task runs. {@code STOPPING} has a term that was lost or is being
+ * given up: its task still runs, or a timer waits for the end of the minimum term. Each term is
+ * released once, by {@link #release}, and only after its task has ended. {@code CLOSED} has
+ * nothing.
  *
- * <p><b>Order.</b> A listener for the loss is there before the task begins, so that no loss is
- * missed. An interrupt is sent only while the task runs, under the guard that the task's end takes,
- * too.
+ * <p><b>Order.</b> The listener for the loss is registered before the task begins, so that no loss
+ * is missed. An interrupt is sent only while the task runs, under the guard that the task's end
+ * also takes.
  *
- * <p><b>Failures.</b> Nothing but {@link #stop} ends a candidacy. Whatever the task or the store
- * throws is kept, logged once per episode, and followed by a pause.
+ * <p><b>Failures.</b> Only {@link #stop} ends a candidacy. An exception of the task or the store is
+ * kept, logged once per episode, and followed by a pause.
  */
 final class LeaderCandidate implements Leadership {
 
-  /** Without a queue others find a free lock by polling: twice the longest time between polls. */
+  /** Without a queue others find a free lock by polling: twice the longest polling interval. */
   private static final long COURTESY_NANOS = 1_000_000_000;
 
   private final EngineClient client;
@@ -175,7 +175,7 @@ final class LeaderCandidate implements Leadership {
     }
   }
 
-  /** How long to wait after so many failures in a row. */
+  /** The pause after the given number of failures in a row. */
   private long pause() {
     guard.lock();
     try {
@@ -185,7 +185,7 @@ final class LeaderCandidate implements Leadership {
     }
   }
 
-  /** Under the guard. */
+  /** Called under the guard. */
   private void standLater(long pauseNanos) {
     timer = env.timers().schedule(pauseNanos, () -> env.callbacks().execute(this::stand));
   }
@@ -218,7 +218,7 @@ final class LeaderCandidate implements Leadership {
     thread.setContextClassLoader(Thread.currentThread().getContextClassLoader());
     try {
       thread.start();
-    } catch (Error e) { // no thread is to be had: the lock must not stay held
+    } catch (Error e) { // no thread is available: the lock must not stay held
       taskEnded(next, e);
     }
   }
@@ -230,7 +230,7 @@ final class LeaderCandidate implements Leadership {
         led.ensureValid();
         task.accept(led);
       }
-    } catch (Throwable e) { // whatever it is: the lock must be released
+    } catch (Throwable e) { // any throwable: the lock must be released
       failure = e;
     }
     led.leave();
@@ -254,7 +254,7 @@ final class LeaderCandidate implements Leadership {
     }
   }
 
-  /** Under the guard: the term is to end, and its task is told. */
+  /** Called under the guard: ends the term, and notifies its task. */
   private void stopping(LeaderTerm led) {
     if (state == State.LEADING) {
       changed(State.STOPPING, led.number);
@@ -292,14 +292,14 @@ final class LeaderCandidate implements Leadership {
     }
   }
 
-  /** How a task ends that was interrupted, or that saw that its term is over. */
+  /** Whether a task ended this way because it was interrupted, or saw the end of its term. */
   private static boolean isEndOfWork(Throwable failure) {
     return failure instanceof InterruptedException
         || failure instanceof LeaseLostException
         || failure instanceof LeaseInDoubtException;
   }
 
-  /** Once per term, after its task has ended. */
+  /** Called once per term, after its task has ended. */
   private void release(LeaderTerm led) {
     boolean last;
     boolean steppedDown;
@@ -391,7 +391,7 @@ final class LeaderCandidate implements Leadership {
 
   // ---- Ending ----
 
-  /** Asks for the end of the candidacy, and does not wait for it. */
+  /** Requests the end of the candidacy, and does not wait for it. */
   void stop() {
     CompletableFuture<Lease> pending;
     LeaderTerm resting = null;
@@ -461,7 +461,7 @@ final class LeaderCandidate implements Leadership {
     }
   }
 
-  /** Whether a term is still to be released by another thread than the calling one. */
+  /** Whether another thread than the calling one has still to release a term. */
   boolean isHeldForAnotherThread() {
     return term != null && !isHeldBy(Thread.currentThread());
   }
@@ -471,7 +471,7 @@ final class LeaderCandidate implements Leadership {
     return present != null && present.runner == thread;
   }
 
-  // ---- Telling ----
+  // ---- Reporting ----
 
   @Override
   public void onChange(Consumer<? super Change> listener) {
@@ -485,7 +485,7 @@ final class LeaderCandidate implements Leadership {
     }
   }
 
-  /** Under the guard. */
+  /** Called under the guard. */
   private void changed(State next, long number) {
     state = next;
     listeners.changed(new Change(next, number));

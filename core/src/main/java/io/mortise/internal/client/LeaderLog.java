@@ -8,9 +8,9 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * The lines of a candidate.
+ * The log lines of a candidate.
  *
- * @param name what it stands for
+ * @param name the leadership's name
  * @param holder its client
  */
 record LeaderLog(String name, String holder, String store) {

@@ -14,10 +14,10 @@ final class LeaderTerm implements Leadership.Term {
   final Lease lease;
   final long began;
 
-  /** The candidate's. */
+  /** The candidate's guard. */
   private final ReentrantLock guard;
 
-  /** For listeners; 0 if the store has none. */
+  /** The term's number for listeners; 0 if the store has no tokens. */
   final long number;
 
   volatile boolean stopAsked;
@@ -42,7 +42,7 @@ final class LeaderTerm implements Leadership.Term {
     return number == 0 ? "none" : Long.toString(number);
   }
 
-  /** Returns false if the task need not begin any more. */
+  /** Marks the task as begun; returns false if it need not begin any more. */
   boolean enter() {
     guard.lock();
     try {
@@ -62,7 +62,7 @@ final class LeaderTerm implements Leadership.Term {
     }
   }
 
-  /** Under the guard. */
+  /** Called under the guard. */
   void interrupt() {
     Thread present = runner;
     if (present != null) {

@@ -11,9 +11,9 @@ import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Tells listeners the changes of a candidate, in order and one at a time. Thread-safe. */
+/** Notifies listeners of the changes of a candidate, in order and one at a time. Thread-safe. */
 final class LeadershipListeners {
-  /** The logger of the candidate, by which users know a leader's lines. */
+  /** The logger of the candidate, whose name users know. */
   private static final Logger log = LoggerFactory.getLogger(LeaderCandidate.class);
 
   private final String name;
@@ -30,7 +30,7 @@ final class LeadershipListeners {
     this.executor = executor;
   }
 
-  /** Adds a listener, which is told the present state first. */
+  /** Adds a listener, which first receives the present state. */
   void add(Consumer<? super Change> listener, Change present) {
     guard.lock();
     try {
@@ -78,7 +78,7 @@ final class LeadershipListeners {
   private void tell(Consumer<? super Change> listener, Change change) {
     try {
       listener.accept(change);
-    } catch (Throwable e) { // whatever it is: the other listeners are told all the same
+    } catch (Throwable e) { // any throwable: the other listeners are notified too
       log.warn("A listener for changes of leader '{}' failed.", name, e);
     }
   }

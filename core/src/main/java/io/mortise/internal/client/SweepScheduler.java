@@ -14,22 +14,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Has the store remove, for as long as the client is open, what dead processes and idle locks left:
- * once a minute, or where there are many parts one part after the other, so that each has its turn
- * within ten minutes. While there is more than a sweep may remove, it goes on for a fifth of the
- * time. An acquire removes by itself what is in its way; this is for locks that nobody wants any
- * more.
+ * Sweeps the store while the client is open: removes leftovers of dead processes and idle locks,
+ * once a minute, or in a store of many parts one part after the other, so that each is swept within
+ * ten minutes. While more is left than a sweep may remove, it sweeps for a fifth of the time. An
+ * acquire removes by itself the dead holders that block it; this is for locks that are no longer
+ * used.
  */
 final class SweepScheduler {
   private static final Logger log = LoggerFactory.getLogger(SweepScheduler.class);
 
-  /** Sessions and locks that are removed in one go, so that others get their turn in between. */
+  /** Sessions and locks removed in one sweep, so that other work runs in between. */
   static final int BUDGET = 256;
 
   private static final long EVERY = TimeUnit.MINUTES.toNanos(1);
   private static final long ROUND = TimeUnit.MINUTES.toNanos(10);
 
-  /** After a sweep that had more to remove than it might: so many times as long as that took. */
+  /** The pause after a sweep that used up its budget, in multiples of its duration. */
   private static final int PAUSE_SHARES = 4;
 
   private static final long LEAST_PAUSE = TimeUnit.MILLISECONDS.toNanos(200);
@@ -44,8 +44,8 @@ final class SweepScheduler {
   private int next;
 
   /**
-   * @param parts how many there are; one for a store that has none
-   * @param part one of them
+   * @param parts the number of parts; one for a store without parts
+   * @param part returns a part
    */
   SweepScheduler(int parts, IntFunction<LockStore> part, EngineEnv env) {
     this.parts = parts;
@@ -60,7 +60,7 @@ final class SweepScheduler {
     try {
       if (scheduledTimer == null) {
         next = env.random().nextInt(parts);
-        // Processes that were started together do not sweep together.
+        // Spreads the sweeps of processes that were started together.
         schedule(pause / 2 + (long) (pause * env.random().nextDouble()), this::ask);
       }
     } finally {
@@ -68,7 +68,7 @@ final class SweepScheduler {
     }
   }
 
-  /** Ends; a sweep under way is answered to nobody. */
+  /** Ends; the result of a sweep in flight is dropped. */
   void stop() {
     guard.lock();
     try {

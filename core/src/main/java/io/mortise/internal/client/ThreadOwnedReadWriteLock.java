@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Two re-entrant views on one read/write lock. A thread has one lease for both: exclusive while it
- * holds the write lock, narrowed to shared when it lets go of that but keeps the read lock.
+ * holds the write lock, narrowed to shared when it releases that but keeps the read lock.
  */
 final class ThreadOwnedReadWriteLock implements ReadWriteLock {
   private static final Logger log = LoggerFactory.getLogger(ThreadOwnedReadWriteLock.class);
@@ -125,7 +125,9 @@ final class ThreadOwnedReadWriteLock implements ReadWriteLock {
       }
     }
 
-    /** What cannot be narrowed stays exclusive, which is only stricter; an unlock must not fail. */
+    /**
+     * A hold that cannot be narrowed stays exclusive, which is stricter; an unlock must not fail.
+     */
     private void narrow(Lease lease) {
       try {
         lease.downgrade();

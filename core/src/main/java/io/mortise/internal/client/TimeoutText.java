@@ -13,14 +13,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** Who was in the way of a wait whose time is over, and what to do about it. */
+/** Describes the obstacle of a wait whose time is over, and the remedy. */
 final class TimeoutText {
   private static final String WAIT_LONGER =
       "Raise the wait time, or shorten what is done under the lock.";
 
   private TimeoutText() {}
 
-  /** One sentence or more. Asks this process only: the time is over. */
+  /** One sentence or more. Uses only facts of this process: the time is over. */
   static String of(EngineClient client, Engine engine, Waiter waiter) {
     LocalWait wait = engine.localWait(waiter);
     boolean exclusive = waiter.mode().isExclusive();
@@ -71,7 +71,7 @@ final class TimeoutText {
 
   /** A clause; empty if there is none. */
   private static String deadlock(EngineClient client, LocalWait wait) {
-    // It is over, and missing among those of the client.
+    // This wait is over, and missing among those of the client.
     List<LocalWait> waits = new ArrayList<>(client.localWaits().waits());
     waits.add(wait);
     return new LocalWaits(waits)

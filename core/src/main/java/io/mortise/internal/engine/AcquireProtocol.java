@@ -26,9 +26,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What becomes of a {@link Claim} when the store answers its acquire. Each answer says when to ask
- * again; a push may come earlier. A holder whose session has run out is judged by the store, in a
- * step of its own, and the request repeated with the proof.
+ * Handles the store's answers to the acquire of a {@link Claim}. Each answer says when to retry; a
+ * push may come earlier. If a holder's session has expired, the store judges it in a step of its
+ * own, and the request is repeated with the proof.
  *
  * <p>Everything here runs under the stripe's lock.
  */
@@ -37,7 +37,7 @@ final class AcquireProtocol {
 
   private static final int JUDGEMENTS = 16;
 
-  /** A store that was fit before may be failing over: so long its waiters are not told. */
+  /** For this time an unfit store fails no waiters: it may have been fit, and be failing over. */
   static final long FAILOVER_NANOS = 2_000_000_000;
 
   private final EngineSettings settings;
@@ -91,7 +91,7 @@ final class AcquireProtocol {
     if (claim.phase() == ClaimPhase.HELD
         && reply instanceof Reply.Granted granted
         && granted.wanted()) {
-      // A push was faster than this answer, but knew less.
+      // A push came before this answer, but did not report the other waiters.
       transitions.wanted(stripe, claim);
     }
     if (claim.phase() != ClaimPhase.ASKED) {
@@ -124,7 +124,7 @@ final class AcquireProtocol {
 
   private void granted(Stripe stripe, Claim claim, SentRequest sent, Reply.Granted granted) {
     if (sent.incarnationChanges() != claim.openSession().incarnationChanges()) {
-      // By a server, perhaps, that has been replaced since.
+      // The granting server may have been replaced since.
       requests.ask(stripe, claim, null);
     } else {
       requests.leaveQueue(stripe, claim);
@@ -144,7 +144,7 @@ final class AcquireProtocol {
     sessions.waits(claim.openSession());
     if ((holder == null || !holder.sessionLeft().isZero())
         && !stickyProtocol.waitsForCalled(claim, queued)) {
-      // They asked together with others who wait.
+      // The tries shared the request with waiters.
       transitions.completeTries(stripe, claim);
       queueLimit.check(stripe, claim, queued.ahead());
     }
@@ -190,7 +190,7 @@ final class AcquireProtocol {
     }
     if (claim.failures() < JUDGEMENTS
         && releaseProtocol.resendUnanswered(stripe, claim.name(), holder)) {
-      // Nobody has it: our own release was lost, or is late.
+      // No other attempt holds: this process's own release was lost, or is late.
       claim.failures(claim.failures() + 1);
       requests.ask(stripe, claim, null);
       return;
@@ -216,8 +216,8 @@ final class AcquireProtocol {
   }
 
   /**
-   * Where nobody calls and nobody stands in a queue: often at first, then as seldom as a quarter of
-   * the time that was waited already, so that many who wait long do not keep the store busy.
+   * The retry interval in a store without pushes and queue: short at first, later a quarter of the
+   * time already waited, so that many long waits do not keep the store busy.
    */
   private static long backoff(Claim claim) {
     int polls = claim.poll();
@@ -225,7 +225,7 @@ final class AcquireProtocol {
     return Math.min((long) nanos, EngineSettings.MOST_POLL_NANOS);
   }
 
-  /** A try waits for the holder that it has called back, for a few round trips. */
+  /** Lets a try wait a few round trips for the holder that it has called back. */
   private void awaitCalled(Stripe stripe, Claim claim, AttemptId holder, long sentAt) {
     AttemptId attempt = claim.attempt();
     long trip = Math.max(localHandoff.roundTripNanos(), settings.now() - sentAt);
@@ -290,7 +290,7 @@ final class AcquireProtocol {
     if (claim.head() == null) {
       transitions.giveUp(stripe, claim);
     } else if (settings.canQueue() && !claim.isQueued()) {
-      // Sent for a caller that would not wait; the waiters that joined it will.
+      // The request was sent for a caller that would not wait; the waiters that joined it will.
       requests.ask(stripe, claim, null);
     } else {
       Duration again = queueProtocol.retryAfter(alive.left().plusMillis(1), 0);
@@ -302,11 +302,11 @@ final class AcquireProtocol {
     switch (refused.why()) {
       case SESSION_GONE -> {
         stripe.emit(new ClaimEffect.DropSession(claim.openSession()));
-        claim.asks(null); // until the session's end sorts it out
+        claim.asks(null); // until the end of the session clears it
       }
       case ENDED, NOT_HELD -> {
         if (claim.isInDoubt()) {
-          // An earlier request of this attempt got no answer, and may be granted yet.
+          // An earlier request of this attempt got no answer, and may still be granted.
           releaseProtocol.end(
               stripe,
               new PendingRelease(
@@ -329,7 +329,7 @@ final class AcquireProtocol {
     }
   }
 
-  /** No session could be opened, so nothing was asked. */
+  /** No session could be opened, so no request was sent. */
   void openFailed(Stripe stripe, Claim claim, Throwable cause) {
     claim.storeFailed(cause, settings.now());
     transitions.completeTries(stripe, claim, settings.unavailable(claim.name(), cause));
@@ -367,16 +367,15 @@ final class AcquireProtocol {
   }
 
   /**
-   * Whether the store was unfit for the lock for a while, and has served another request of the
-   * session meanwhile. A store that serves none may be failing over; the end of the session or the
-   * next answer decides then.
+   * Whether the store was unfit for this lock for a while, and has served another request of the
+   * session meanwhile. A store that serves no request may be failing over; then the end of the
+   * session or the next answer decides.
    */
   private boolean isUnfitForLockAlone(Claim claim) {
     LiveSession session = claim.openSession();
     long now = settings.now();
     long unfit = now - claim.unfitSince(now);
-    // Silence begins here at the latest: an answer that came before the first failure proves
-    // nothing.
+    // The silence begins here at the latest: an answer before the first failure proves nothing.
     session.sent(now);
     return unfit >= FAILOVER_NANOS && sessions.silence().nanos(now) + 1 < unfit;
   }

@@ -27,7 +27,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** Changes to a hold while it is held. Each blocks for one round trip, or the store's timeout. */
+/** Changes to a hold during its lease. Each blocks for one round trip, or the store's timeout. */
 final class AdjustProtocol {
   private final EngineSettings settings;
   private final StripeTable stripes;
@@ -89,7 +89,7 @@ final class AdjustProtocol {
     return mode == null || !mode.equals(Mode.SHARED);
   }
 
-  /** How much of the lock the lease is for; null if it holds no more. */
+  /** The lease's share of the lock; null if it no longer holds. */
   private @Nullable Mode mode(LeaseImpl lease) {
     Stripe stripe = stripes.of(lease.lockName());
     stripe.lock();
@@ -114,7 +114,7 @@ final class AdjustProtocol {
       LiveSession session = claim.openSession();
       AttemptId attempt = claim.attempt();
       Mode mode = to == null ? claim.mode() : to;
-      // The hold is no longer like those that wait for it: it is not passed on, but released.
+      // The hold's mode now differs from that of its waiters: it is not passed on, but released.
       claim.isolate();
       SentRequest sent = SentRequest.now(session, attempt, settings.now());
       Validity before = lease.validity();
@@ -137,12 +137,13 @@ final class AdjustProtocol {
     return answer;
   }
 
-  /** A change on its way: what the lease hung on before, and what it hangs on until the answer. */
+  /** A change in flight: the validity of the lease before it, and until its answer. */
   private record PendingAdjust(SentRequest sent, Mode mode, Validity before, Validity meanwhile) {}
 
   /**
-   * From the moment when an at-most time is sent, a longer one cannot be relied upon, whether or
-   * not an answer comes. Nor can this one, for as long as a shorter one may still be under way.
+   * The validity while an at-most time is in flight. From its sending on, a longer one cannot be
+   * relied upon, whether or not an answer comes. Nor can this one, as long as a shorter one may
+   * still be in flight.
    */
   private Validity shortened(
       LiveSession session, Validity before, SentRequest sent, HoldTerms terms) {
@@ -171,7 +172,7 @@ final class AdjustProtocol {
   }
 
   private void hang(Stripe stripe, Claim claim, LeaseImpl lease, Validity validity) {
-    // What is in doubt is so until the hold as a whole is confirmed, with its times.
+    // A lease in doubt stays so until the whole hold is confirmed, with its times.
     if (lease.validity() != validity && !(lease.validity() instanceof Validity.Unconfirmed)) {
       lease.validity(validity);
       transitions.watch(stripe, claim, validity);

@@ -18,17 +18,17 @@ import io.mortise.spi.SessionId;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks the store for a {@link Claim}. A claim has one attempt in the store at a time, and one
- * request of it under way. A poll is the same request again. What becomes of a claim with an answer
- * is decided elsewhere: by {@link AnswerHandler}.
+ * Sends the requests of a {@link Claim}. A claim has one attempt in the store at a time, with one
+ * request in flight. A poll repeats that request. The {@link AnswerHandler} decides the effect of
+ * an answer.
  *
  * <p>Everything here runs under the stripe's lock.
  */
 final class ClaimRequests {
-  /** Enough for a few local passes; so few that no rate of grants outruns a clock in µs. */
+  /** Enough tokens for a few local passes; so few that no rate of grants outruns a clock in µs. */
   private static final int SMALL_BLOCK = 8;
 
-  /** For a lock that threads of this process contend for; one that uses it up gets a larger one. */
+  /** For a lock with contending threads in this process, after a small block was used up. */
   private static final int BLOCK = 1_024;
 
   private final EngineSettings settings;
@@ -38,9 +38,9 @@ final class ClaimRequests {
   private final StickyProtocol stickyProtocol;
   private final AnswerHandler answers;
 
-  /** Hears what the store answers. */
+  /** Receives the store's answers. */
   interface AnswerHandler {
-    /** Under the stripe's lock. */
+    /** Called under the stripe's lock. */
     void answered(Stripe stripe, Claim claim, SentRequest sent, Reply reply);
   }
 
@@ -60,8 +60,8 @@ final class ClaimRequests {
   }
 
   /**
-   * Begins a new attempt as soon as there is a session. A pause goes before it if this process gave
-   * the lock back while others wanted it.
+   * Begins a new attempt as soon as there is a session, after a pause if this process released the
+   * lock while others wanted it.
    */
   void begin(Stripe stripe, Claim claim) {
     long pause = settings.canQueue() ? 0 : stripe.pauseLeft(claim.name(), settings.now());
@@ -88,7 +88,7 @@ final class ClaimRequests {
     }
   }
 
-  /** Begins a new attempt after a time. Waiters under the claim go on waiting. */
+  /** Begins a new attempt after a time. Waiters under the claim continue to wait. */
   void beginLater(Stripe stripe, Claim claim, long nanos) {
     claim.stopTimer();
     leaveQueue(stripe, claim);
@@ -103,15 +103,13 @@ final class ClaimRequests {
             }));
   }
 
-  /** Begins a claim of its own for a waiter that stood under another. */
+  /** Begins a separate claim for a waiter that stood under another. */
   private void beginApart(Stripe stripe, Claim claim) {
     stripe.add(claim);
     begin(stripe, claim);
   }
 
-  /**
-   * Gives each fair waiter an attempt of its own, but for the one whom the claim's attempt is for.
-   */
+  /** Gives each fair waiter an attempt of its own, except the owner of the claim's attempt. */
   void splitFairWaiters(Stripe stripe, Claim claim) {
     Waiter waiter = claim.head();
     if (waiter != null && claim.phase() == ClaimPhase.ASKED) {
@@ -129,7 +127,7 @@ final class ClaimRequests {
     }
   }
 
-  /** Those who waited for the hold to be passed on ask for themselves. */
+  /** Gives waiters for a local pass an attempt of their own. */
   void moveWaiters(Stripe stripe, Claim claim) {
     Waiter head = claim.head();
     if (head == null) {
@@ -144,9 +142,9 @@ final class ClaimRequests {
   }
 
   /**
-   * Asks the store.
+   * Sends the acquire.
    *
-   * @param provenDead a session in the way that the store has judged
+   * @param provenDead a blocking session that the store has judged
    */
   void ask(Stripe stripe, Claim claim, @Nullable SessionId provenDead) {
     LiveSession session = claim.openSession();
@@ -193,7 +191,7 @@ final class ClaimRequests {
     return claim.isContended() || attempt.isSticky() ? BLOCK : SMALL_BLOCK;
   }
 
-  /** Asks now, or as soon as the answer that is under way has come. */
+  /** Polls now, or as soon as the answer in flight has come. */
   void pollNow(Stripe stripe, Claim claim) {
     if (!claim.isAsking()) {
       ask(stripe, claim, null);
@@ -203,8 +201,8 @@ final class ClaimRequests {
   }
 
   /**
-   * Asks once more for a wait that ends soon, unless an answer is due: so that at its end it is
-   * known whether the lock is busy or the store is silent. A pause ends by then.
+   * Polls once more for a wait that ends soon, unless an answer is due: at its end it is then known
+   * whether the lock is busy or the store is silent. A pause ends by then.
    */
   void pollBeforeDeadline(Stripe stripe, Claim claim) {
     if (claim.phase() == ClaimPhase.ASKED && !claim.isAsking()) {
@@ -214,7 +212,7 @@ final class ClaimRequests {
     }
   }
 
-  /** Asks after a time, of which a third of the TTL is the most. */
+  /** Polls after a time, at most a third of the TTL. */
   void askLater(Stripe stripe, Claim claim, long delay, @Nullable SessionId provenDead) {
     claim.stopTimer();
     if (!settings.rules().repeatsAcquire()) {
@@ -235,8 +233,8 @@ final class ClaimRequests {
   }
 
   /**
-   * The claim does not stand in the store's queue any more, if it did: it waits no longer, or a
-   * request found its grant.
+   * Removes the claim from its place in the store's queue, if any: it waits no longer, or a request
+   * found its grant.
    */
   void leaveQueue(Stripe stripe, Claim claim) {
     Claim next = claim.isQueued() ? queueProtocol.left(stripe, claim) : null;
@@ -245,7 +243,7 @@ final class ClaimRequests {
     }
   }
 
-  /** As {@link #leaveQueue}, since a push granted the lock to the claim. */
+  /** As {@link #leaveQueue}, because a push granted the lock to the claim. */
   void leaveQueueGranted(Stripe stripe, Claim claim) {
     Claim next = claim.isQueued() ? queueProtocol.left(stripe, claim) : null;
     if (next != null) {

@@ -27,19 +27,19 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What becomes of a {@link Claim}: asked for, held, passed on, given up. The helpers decide about
- * their part of it and do not know each other; this class puts their decisions together. It changes
- * the claim and its stripe, under the stripe's lock, and leaves effects with the stripe.
+ * The transitions of a {@link Claim}: requested, held, passed on, given up. The helpers decide
+ * their parts and do not know each other; this class combines their decisions. It changes the claim
+ * and its stripe, under the stripe's lock, and leaves effects with the stripe.
  */
 final class ClaimTransitions {
-  /** So many late grants, or attempts that the store ended, in a row are no accident. */
+  /** This many late grants, or attempts ended by the store, in a row are no accident. */
   private static final int FAILURE_LIMIT = 3;
 
   /**
-   * In a store without a queue that tells a holder nothing of waiters while it holds, threads let
-   * others go first for so long when their process has given back a lock that they want. Others
-   * would find it free by chance only, once in hundreds of passes. {@code ReacquirePauses} serves
-   * stores with notes; one that comes with the answer to the release makes this pause longer.
+   * How long threads let others go first after their process released a lock that they want, in a
+   * store without a queue that notifies no holder of waiters. Others would find it free only by
+   * chance, once in hundreds of passes. {@code ReacquirePauses} serves stores with notes; a note in
+   * the answer to the release lengthens this pause.
    */
   private static final long COURTESY_NANOS = 2_000_000;
 
@@ -70,7 +70,7 @@ final class ClaimTransitions {
 
   // ---- Ending ----
 
-  /** Nobody stands under a claim that does not hold. */
+  /** Gives up a claim that does not hold and has no waiters. */
   void giveUp(Stripe stripe, Claim claim) {
     if (claim.phase() == ClaimPhase.ASKED
         && claim.session() != null
@@ -90,7 +90,7 @@ final class ClaimTransitions {
     AttemptId attempt = claim.attempt();
     Request.Adjust waiver = null;
     if (claim.phase() != ClaimPhase.HELD && claim.terms().atLeast() != null) {
-      // If it was granted after all, nobody has used it: it must not keep the lock shut.
+      // If it was granted after all, the grant was never used: it must not keep the lock shut.
       waiver =
           new Request.Adjust(
               claim.name(),
@@ -106,7 +106,7 @@ final class ClaimTransitions {
             claim.name(), claim.openSession(), attempt, claim.isInDoubt(), waiver, later));
   }
 
-  /** Nothing stands under the claim any more. */
+  /** Discards a claim without waiters or hold. */
   void discard(Stripe stripe, Claim claim) {
     stickyProtocol.unlink(stripe, claim);
     claim.stopTimer();
@@ -125,7 +125,7 @@ final class ClaimTransitions {
     discard(stripe, claim);
   }
 
-  /** An operator ended a wait. */
+  /** Ends a wait that an operator evicted. */
   void evicted(Stripe stripe, Claim claim) {
     end(stripe, claim, false);
     fail(
@@ -134,12 +134,12 @@ final class ClaimTransitions {
         new LockException("The wait for lock '" + claim.name() + "' was ended by an operator."));
   }
 
-  /** Those who wanted an answer get it: another holds the lock. The others go on waiting. */
+  /** Answers the tries: another holds the lock. The other waiters continue to wait. */
   void completeTries(Stripe stripe, Claim claim) {
     completeTries(stripe, claim, null);
   }
 
-  /** Those who wanted an answer get it; the others go on waiting. */
+  /** Answers the tries; the other waiters continue to wait. */
   void completeTries(Stripe stripe, Claim claim, @Nullable LockException failure) {
     Waiter waiter = claim.head();
     while (waiter != null) {
@@ -159,7 +159,7 @@ final class ClaimTransitions {
 
   // ---- Beginning ----
 
-  /** Begins a new attempt, later if that was of no use before. */
+  /** Begins a new attempt, after a pause if earlier ones failed. */
   void beginAgain(Stripe stripe, Claim claim) {
     claim.failures(Math.min(claim.failures() + 1, 20));
     if (claim.failures() < FAILURE_LIMIT) {
@@ -172,7 +172,7 @@ final class ClaimTransitions {
 
   // ---- Holding ----
 
-  /** The store granted the claim's attempt, by reply. */
+  /** Handles a grant of the claim's attempt by reply. */
   void granted(Stripe stripe, Claim claim, SentRequest sent, Reply.Granted granted) {
     LiveSession session = claim.openSession();
     Votes votes = granted.votes();
@@ -186,7 +186,7 @@ final class ClaimTransitions {
     held(stripe, claim, validity, granted.token(), granted.tokens(), granted.wanted());
   }
 
-  /** What a hold hangs on of which so much is left, as was answered to this request. */
+  /** The validity of a hold with this rest of its at-most time, from the answer to this request. */
   Validity.Capped timed(
       LiveSession session,
       Validity whole,
@@ -199,13 +199,13 @@ final class ClaimTransitions {
     return new Validity.Capped(session, whole, deadline, sent.suspendedNanos(), recentAtMost);
   }
 
-  /** The store granted the claim's attempt, by reply or by push. */
+  /** Handles a grant of the claim's attempt by reply or push. */
   void held(Stripe stripe, Claim claim, Validity validity, long token, int tokens, boolean wanted) {
     if (settings.rules().checksGrant() && validity.isOver()) {
       discardLateGrant(stripe, claim, validity instanceof Validity.Capped);
       return;
     }
-    // Counted as held before the look at isShort: SessionTtl.choose sets that first, then counts.
+    // Counted as held before the check of isShort: SessionTtl.choose sets that first, then counts.
     claim.phase(ClaimPhase.HELD);
     LiveSession session = claim.openSession();
     if (session.hasShortTtl() && settings.rules().restoresTtlBeforeGrant()) {
@@ -222,7 +222,7 @@ final class ClaimTransitions {
     stickyProtocol.refilled(claim);
     Waiter head = claim.head();
     if (head == null) {
-      // Cannot be: a claim without waiters was given up. If it is, the lock must not be kept.
+      // Cannot happen: a claim without waiters was given up. If it does, the lock must not be kept.
       release(stripe, claim);
       return;
     }
@@ -242,7 +242,7 @@ final class ClaimTransitions {
     }
   }
 
-  /** Goes on with a grant once the session has its whole TTL, if the attempt is still wanted. */
+  /** Continues with a grant once the session has its whole TTL, if the attempt is still wanted. */
   private void whenFullTtl(Stripe stripe, Claim claim, LiveSession session, Runnable hold) {
     AttemptId attempt = claim.attempt();
     int incarnationChanges = session.incarnationChanges();
@@ -255,16 +255,16 @@ final class ClaimTransitions {
               } else if (session.incarnationChanges() == incarnationChanges) {
                 hold.run();
               } else {
-                // By a server, perhaps, that has been replaced since.
+                // The granting server may have been replaced since.
                 requests.pollNow(stripe, claim);
               }
             }));
   }
 
   /**
-   * A grant that nobody can believe in any more is given back.
+   * Releases a grant that is no longer valid.
    *
-   * @param capped whether it is over because its at-most time is
+   * @param capped whether it is over because its at-most time ended
    */
   void discardLateGrant(Stripe stripe, Claim claim, boolean capped) {
     end(stripe, claim, false);
@@ -282,7 +282,7 @@ final class ClaimTransitions {
     requests.beginLater(stripe, claim, 10_000_000);
   }
 
-  /** Loses the lease when that is over for which the session's own deadline does not stand. */
+  /** Loses the lease at the end of a validity that the session's own deadline does not cover. */
   void watch(Stripe stripe, Claim claim, Validity validity) {
     claim.stopTimer();
     boolean capped = validity instanceof Validity.Capped;
@@ -313,21 +313,21 @@ final class ClaimTransitions {
             }));
   }
 
-  /** Whether a lease hangs on a time that was set after this one. */
+  /** Whether a later time has replaced this one as the lease's validity. */
   private static boolean isReplaced(Validity validity, @Nullable LeaseImpl holder) {
     return holder != null
         && holder.validity() != validity
         && !(holder.validity() instanceof Validity.Unconfirmed);
   }
 
-  /** How long until the next look; votes that are renewed move it on. */
+  /** The time until the next check; renewed votes move it on. */
   private long watchNanos(Validity validity) {
     return validity instanceof Validity.Capped capped && capped.whole() instanceof LiveSession
         ? capped.deadline() - settings.now()
         : validity.leftNanos();
   }
 
-  /** Another process wants the claim's hold. */
+  /** Records that another process wants the claim's hold. */
   void wanted(Stripe stripe, Claim claim) {
     claim.wanted(settings.now());
     if (stickyProtocol.givesBack(claim)) {
@@ -335,16 +335,13 @@ final class ClaimTransitions {
     }
   }
 
-  /** The store no longer knew a hold. */
+  /** Loses a hold that the store no longer knew. */
   void loseForgotten(Stripe stripe, Claim claim, String why) {
     lossProtocol.lose(stripe, claim, LeaseEnd.FORGOTTEN, why);
     release(stripe, claim);
   }
 
-  /**
-   * The store has the lock again; what still waits under the claim asks anew, behind those who wait
-   * elsewhere.
-   */
+  /** Releases the lock; remaining waiters start a new attempt, behind waiters elsewhere. */
   PendingRelease release(Stripe stripe, Claim claim) {
     return release(stripe, claim, false);
   }
@@ -352,7 +349,7 @@ final class ClaimTransitions {
   /**
    * As {@link #release(Stripe, Claim)}.
    *
-   * @param quietly nobody waits for the store's answer
+   * @param quietly whether no caller waits for the store's answer
    */
   PendingRelease release(Stripe stripe, Claim claim, boolean quietly) {
     PendingRelease pendingRelease = end(stripe, claim, quietly && !claim.isWanted());
@@ -362,7 +359,8 @@ final class ClaimTransitions {
       pendingRelease.heldSince(localHandoff.wantedSince(claim));
     }
     if (claim.isWanted()) {
-      // Else one attempt goes on standing for all: it was given back for its tokens' sake, say.
+      // Otherwise one attempt still stands for all: the lock was released to get new tokens, for
+      // instance.
       requests.splitFairWaiters(stripe, claim);
     }
     if (claim.head() == null) {
@@ -380,7 +378,7 @@ final class ClaimTransitions {
 
   // ---- From thread to thread ----
 
-  /** A newcomer passes the head that was woken. */
+  /** Lets a newcomer pass the woken head. */
   void barge(Stripe stripe, Claim claim, Waiter waiter) {
     claim.handoffState().barged();
     pass(stripe, claim, waiter);
@@ -397,7 +395,7 @@ final class ClaimTransitions {
     }
   }
 
-  /** A waiter takes the claim's idle grant. */
+  /** Lets a waiter take the claim's idle grant. */
   void takeIdle(Stripe stripe, StickyClaim claim, Waiter waiter) {
     stickyProtocol.unlink(stripe, claim);
     claim.retaken();
@@ -410,8 +408,8 @@ final class ClaimTransitions {
   }
 
   /**
-   * The claim holds and nobody of this process does. Returns the end if it was given back; null if
-   * it stays here.
+   * The claim holds without a local lease. Returns the pending release if the hold ends; null if it
+   * stays here.
    */
   @Nullable PendingRelease handOff(Stripe stripe, Claim claim) {
     Waiter head = claim.head();
@@ -429,7 +427,7 @@ final class ClaimTransitions {
     return null;
   }
 
-  /** A woken thread comes for the lock; it may find that another passed it. */
+  /** A woken thread takes the lock; another may have passed it. */
   void onWakeUp(Stripe stripe, Claim claim, Waiter waiter) {
     HandoffStep step = localHandoff.onWakeUp(claim, waiter);
     if (step == HandoffStep.TAKE) {
@@ -439,7 +437,7 @@ final class ClaimTransitions {
     }
   }
 
-  /** Asks for a fresh block of tokens, under which the claim may be held or idle meanwhile. */
+  /** Requests a fresh block of tokens; meanwhile the claim may be held or idle. */
   private void refresh(Stripe stripe, Claim claim) {
     AttemptId attempt = claim.attempt();
     claim.handoffState().refreshing(true);
@@ -478,7 +476,7 @@ final class ClaimTransitions {
     }
   }
 
-  /** The claim, which somebody holds, gets no more tokens. Those that are left may be used up. */
+  /** The held claim gets no more tokens. Remaining ones may be used up. */
   private void refillRefused(Stripe stripe, Claim claim, Reply.Refused refused) {
     switch (refused.why()) {
       case TOKENS_USED_UP, STORE_FULL -> stickyProtocol.notRefilled(claim);

@@ -16,9 +16,9 @@ import io.mortise.spi.Reply;
 import java.util.function.Consumer;
 
 /**
- * Performs what transitions have decided. Requests leave in the order of the stripe's outbox; all
- * else is done by the thread that has changed the stripe, once it has let go. Answers and timers
- * take the stripe's lock again before they are heard.
+ * Performs the effects of transitions. Requests leave in the order of the stripe's outbox; the
+ * thread that has changed the stripe performs all others after releasing its lock. Answers and
+ * timers take the stripe's lock before their handlers run.
  */
 final class EffectRunner implements ClaimEffect.Performer {
   private final LockStore store;
@@ -58,7 +58,7 @@ final class EffectRunner implements ClaimEffect.Performer {
     }
   }
 
-  /** A request that leaves when it has its turn in the outbox. */
+  /** A request that leaves in its order of the outbox. */
   private record OutboundRequest(OutboxLock stripe, Send send)
       implements Runnable, Consumer<Reply> {
     @Override
@@ -70,7 +70,7 @@ final class EffectRunner implements ClaimEffect.Performer {
           send.session().store().submit(send.request(), this);
         }
       } catch (RuntimeException | Error e) {
-        // A store must not throw; one that does still owes an answer.
+        // A store must not throw; if it does, an answer is still owed.
         accept(new Reply.Failed(send.request().attempt(), true, e));
       }
     }

@@ -33,15 +33,15 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one process does about the locks of one store, or of one part of it.
+ * The engine of one process for the locks of one store, or of one part of it.
  *
  * <p><b>Parts.</b> Lock names are spread over {@link Stripe}s. Per name there are {@link Claim}s:
- * usually one, under which the threads of the process wait and which stands in the store as one
- * attempt. An event is a call, an answer, a notification or the end of a time. It takes the
- * stripe's lock; {@link ClaimTransitions} and the protocols around it change the claim and leave
- * {@link ClaimEffect}s; {@link EffectRunner} alone performs them. A {@link LeaseImpl} is what a
- * user holds. Each part knows the parts below it and none above. This class knows all: it makes
- * them, and is what the client calls.
+ * usually one, under which the threads of the process wait. It is one attempt in the store. An
+ * event is a call, an answer, a notification or the end of a time. It takes the stripe's lock;
+ * {@link ClaimTransitions} and the protocols around it change the claim and leave {@link
+ * ClaimEffect}s; {@link EffectRunner} alone performs them. A user holds a {@link LeaseImpl}. Each
+ * part knows the parts below it and none above. This class knows all: it creates them, and the
+ * client calls it.
  *
  * <p><b>No thread of its own.</b> Callers, replies, notifications and timers take the stripe's
  * lock, update the state, release the lock, then run the queued effects. Waiting threads park;
@@ -51,12 +51,12 @@ import org.jspecify.annotations.Nullable;
  * before acquires of others (the stripe's outbox). A stripe's lock may be held while the session
  * renewer's is taken, never the reverse; no two stripes at a time.
  *
- * <p><b>Nothing acquired is lost track of.</b> Every attempt that was ever sent is known as a claim
- * or as an {@link PendingRelease} until the store has confirmed its end or its session is over; any
- * reply or notification about another is met with an abandon.
+ * <p><b>No attempt is forgotten.</b> Every attempt that was sent is known as a claim or a {@link
+ * PendingRelease} until the store has confirmed its end or its session is over. A reply or
+ * notification about any other attempt is answered with an abandon.
  */
 public final class Engine {
-  /** For who waits until the store has answered, or is known not to. */
+  /** The wait of callers that need the store's answer, or proof that none will come. */
   public static final Duration HOWEVER_LONG = Duration.ofDays(36_500);
 
   private final EngineSettings settings;
@@ -79,8 +79,8 @@ public final class Engine {
   private volatile boolean closed;
 
   /**
-   * An engine on one of so many parts of a store, which share their names and so need fewer stripes
-   * each. Opens nothing until somebody asks for a lock.
+   * An engine on one of several parts of a store. The parts share the names, so each needs fewer
+   * stripes. Opens nothing before the first acquire.
    *
    * @param idleLimit how many grants the client may keep idle
    */
@@ -90,7 +90,7 @@ public final class Engine {
     this.settings = new EngineSettings(store, env);
     this.sessions = new EngineSessions(store, settings, events.sessions(), new SessionListener());
     this.stripes = new StripeTable(parts, new EffectRunner(store, env.timers(), sessions));
-    // Helpers, which do not know each other.
+    // Helpers that do not know each other.
     QueueProtocol queueProtocol = new QueueProtocol(settings);
     QueueLimit queueLimit = new QueueLimit(settings);
     LocalHandoff localHandoff = new LocalHandoff(settings);
@@ -98,7 +98,7 @@ public final class Engine {
     this.lossProtocol = new LossProtocol(settings, events, stripes);
     ReleaseProtocol releaseProtocol =
         new ReleaseProtocol(settings, sessions, stripes, lossProtocol::reportBeforeRelease);
-    // What puts their decisions together.
+    // Combines the helpers' decisions.
     ClaimRequests requests =
         new ClaimRequests(
             settings, sessions, localHandoff, queueProtocol, stickyProtocol, this::answered);
@@ -111,7 +111,7 @@ public final class Engine {
             queueLimit,
             releaseProtocol,
             lossProtocol);
-    // What hears of events.
+    // Receivers of events.
     this.acquireProtocol =
         new AcquireProtocol(
             settings,
@@ -166,19 +166,19 @@ public final class Engine {
     return settings.env();
   }
 
-  /** What it reports to. */
+  /** The receiver of its reports. */
   public EngineEvents events() {
     return events;
   }
 
   // ---- Acquiring ----
 
-  /** Begins to tell of an acquire, on its caller's thread, if anybody listens. */
+  /** Reports the begin of an acquire, on its caller's thread, if there is a listener. */
   public void acquireBegins(Waiter waiter) {
     events.acquireBegins(settings, waiter);
   }
 
-  /** Begins to wait. The waiter may be done when this returns. */
+  /** Begins a wait. The waiter may be done when this returns. */
   public void begin(Waiter waiter) {
     Stripe stripe = stripes.of(waiter.name());
     stripe.lock();
@@ -192,30 +192,30 @@ public final class Engine {
     }
   }
 
-  /** A woken thread looks for what it was woken for. */
+  /** Handles the wake-up of a waiter's thread. */
   public void onWakeUp(Waiter waiter) {
     Stripe stripe = stripes.of(waiter.name());
     stripe.run(() -> waitProtocol.onWakeUp(stripe, waiter));
   }
 
-  /** The last part of a timed wait begins. */
+  /** Handles the last part of a timed wait. */
   public void onDeadlineNear(Waiter waiter) {
     Stripe stripe = stripes.of(waiter.name());
     stripe.run(() -> waitProtocol.onDeadlineNear(stripe, waiter));
   }
 
-  /** How long before the end of a wait of so long {@link #onDeadlineNear} is to be called. */
+  /** How long before the end of a wait {@link #onDeadlineNear} is to be called. */
   public static long finalPollLead(long waitNanos) {
     return WaitProtocol.finalPollLead(waitNanos);
   }
 
-  /** Ends a wait. Returns false if it has ended already: look at its state. */
+  /** Ends a wait. Returns false if it has ended already: check its state. */
   public boolean cancel(Waiter waiter) {
     Stripe stripe = stripes.of(waiter.name());
     return stripe.get(() -> waitProtocol.cancel(stripe, waiter));
   }
 
-  /** How long a try may take: the store's timeout. */
+  /** The time limit of a try: the store's timeout. */
   public long tryNanos() {
     return settings.tryNanos();
   }
@@ -226,15 +226,12 @@ public final class Engine {
     return stripe.get(() -> waitProtocol.expireTry(stripe, waiter));
   }
 
-  /**
-   * The calling thread is about to park until it is answered; see {@link
-   * LockStore#helpWhileWaiting}.
-   */
+  /** Called by a thread about to park for an answer; see {@link LockStore#helpWhileWaiting}. */
   public void helpWhileWaiting(BooleanSupplier done, Duration longest) {
     sessions.helpWhileWaiting(done, longest);
   }
 
-  /** For how long an attempt's grant is kept idle from now on; null if it is not idle. */
+  /** How long an attempt's grant will be kept idle; null if it is not idle. */
   public @Nullable Duration idleLeft(LockName name, AttemptId attempt) {
     Stripe stripe = stripes.of(name);
     stripe.lock();
@@ -247,7 +244,7 @@ public final class Engine {
 
   // ---- Leases ----
 
-  /** Gives back what was granted to a wait that its caller has ended. */
+  /** Releases the grant of a wait that its caller has ended. */
   public void giveBack(LeaseImpl lease) {
     PendingRelease unused = leaseOperations.release(lease, true);
     if (lease.isLost()) {
@@ -274,28 +271,28 @@ public final class Engine {
 
   // ---- Looking ----
 
-  /** Adds waits of this process's callers, until there are so many. */
+  /** Adds waits of this process's callers, up to the given number. */
   public void addLocalWaits(List<LocalWait> waits, int most) {
     stripes.forEach(stripe -> stripe.addLocalWaits(waits, most, settings.now()));
   }
 
-  /** A wait, which may have ended, and what is known to be in its way. Does not ask the store. */
+  /** A wait, which may have ended, and its known obstacles. Does not query the store. */
   public LocalWait localWait(Waiter waiter) {
     Stripe stripe = stripes.of(waiter.name());
     return stripe.get(() -> stripe.localWait(waiter, settings.now()));
   }
 
-  /** How many claims and unconfirmed ends there are: zero in an idle engine. For tests of leaks. */
+  /** The number of claims and unconfirmed ends: zero in an idle engine. For tests of leaks. */
   public int footprint() {
     return stripes.sum(stripe -> stripe.claims().size() + stripe.endings().size());
   }
 
-  /** The store's name, as messages show it. */
+  /** The store's name in messages. */
   public String storeName() {
     return settings.storeName();
   }
 
-  /** Why there is no answer about a lock: the store is unfit, or cannot be reached. */
+  /** The reason for a missing answer about a lock: the store is unfit, or unreachable. */
   public LockException unavailable(LockName name, Throwable cause) {
     return settings.unavailable(name, cause);
   }
@@ -303,8 +300,8 @@ public final class Engine {
   // ---- Closing ----
 
   /**
-   * Begins to close: nothing is held or waited for any more on this side, and the store is told.
-   * Its answers are waited for while {@link #isEnding()}.
+   * Begins to close: ends all holds and waits on this side, and sends their ends to the store.
+   * Callers wait for its answers while {@link #isEnding()}.
    *
    * @return the names of the locks whose leases were open
    */
@@ -340,18 +337,18 @@ public final class Engine {
     }
   }
 
-  /** Whether the store still has to confirm an end. Looks no further than the first. */
+  /** Whether the store still has to confirm an end. Stops at the first. */
   public boolean isEnding() {
     return stripes.any(
         stripe -> stripe.endings().values().stream().anyMatch(end -> end.how() == null));
   }
 
-  /** Ends the session, which may be last. */
+  /** Ends the session; called last. */
   public CompletionStage<Void> endSession() {
     return sessions.close();
   }
 
-  /** Hears of the session's life: what its leases find this engine by. */
+  /** Receives the session's events; leases find this engine by it. */
   private final class SessionListener
       implements SessionLifecycleListener, LeaseImpl.Operations.Source {
     @Override

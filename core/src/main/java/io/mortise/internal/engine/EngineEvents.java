@@ -29,11 +29,11 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * The one place to which the engines of a client report what happens: from here it goes to the log,
- * to listeners and to the flight recorder. Thread-safe.
+ * The one place to which the engines of a client report their events, for the log, listeners and
+ * the flight recorder. Thread-safe.
  */
 public final class EngineEvents {
-  /** The lines about leases are the engine's. */
+  /** The log lines about leases carry the engine's name. */
   private static final Logger log = LoggerFactory.getLogger("io.mortise.internal.engine.Engine");
 
   private final EngineEnv env;
@@ -41,9 +41,9 @@ public final class EngineEvents {
   private final SessionReporter sessions;
 
   /**
-   * For the engines of one client.
+   * Events of the engines of one client.
    *
-   * @param parts of its store
+   * @param parts the parts of its store
    */
   public EngineEvents(EngineEnv env, int parts, List<LockListener> listeners) {
     this.env = env;
@@ -51,14 +51,14 @@ public final class EngineEvents {
     this.sessions = new SessionReporter(env, parts, publisher);
   }
 
-  /** What the sessions of these engines are reported to. */
+  /** The receiver of session events of these engines. */
   SessionReporter sessions() {
     return sessions;
   }
 
   // ---- Acquires ----
 
-  /** Begins to tell of an acquire, on its caller's thread, if anybody listens. */
+  /** Reports the begin of an acquire, on its caller's thread, if there is a listener. */
   void acquireBegins(EngineSettings settings, Waiter waiter) {
     if (publisher.isActive()) {
       waiter.traced(
@@ -78,7 +78,7 @@ public final class EngineEvents {
     return mode.isExclusive() ? Access.EXCLUSIVE : Access.SHARED;
   }
 
-  /** Under the stripe's lock: the attempt of the claim waits in the store's queue. */
+  /** Called under the stripe's lock: the claim's attempt waits in the store's queue. */
   void queued(Stripe stripe, Claim claim, int ahead) {
     Waiter head = claim.head();
     AcquireTrace trace = head == null ? null : head.trace();
@@ -87,7 +87,7 @@ public final class EngineEvents {
     }
   }
 
-  /** A wait has ended as its state says; told on this thread. */
+  /** Reports the end of a wait by its state, on this thread. */
   public void acquireEnded(Waiter waiter) {
     AcquireTrace trace = waiter.trace();
     if (trace == null) {
@@ -135,7 +135,7 @@ public final class EngineEvents {
     }
   }
 
-  /** An acquire has ended otherwise than by what its waiter's state says; told on this thread. */
+  /** Reports an end of an acquire that differs from its waiter's state, on this thread. */
   public void acquireEnded(Waiter waiter, AcquireOutcome outcome, String reason) {
     AcquireTrace trace = waiter.trace();
     if (trace != null) {
@@ -150,9 +150,9 @@ public final class EngineEvents {
   // ---- Leases ----
 
   /**
-   * Under the stripe's lock: a lease is lost.
+   * Called under the stripe's lock: a lease is lost.
    *
-   * @param so what that means for work done under it
+   * @param so the consequence for work done under it
    * @param level of the line in the log; null for none
    */
   void leaseLost(

@@ -20,8 +20,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The session through which an engine holds, and the claims that wait for one. A stripe's lock may
- * be held while this asks the {@link SessionRenewer}, which takes a lock of its own.
+ * The session of an engine's holds, and the claims that wait for a session. A stripe's lock may be
+ * held while this calls the {@link SessionRenewer}, which takes a lock of its own.
  */
 final class EngineSessions {
   private final LockStore store;
@@ -50,7 +50,7 @@ final class EngineSessions {
         claim.storeFailed(loss, settings.now());
       }
       unsent.add(claim);
-      // It may have opened in between, before the claim was there to be found.
+      // It may have opened before the claim was in the queue.
       session = sessionRenewer.open();
       if (session != null) {
         unsent.remove(claim);
@@ -60,8 +60,8 @@ final class EngineSessions {
   }
 
   /**
-   * The claims that wait for a session now: those that come back when this one is lost meanwhile
-   * wait for the next.
+   * The claims that wait for a session now. Claims that come back because this session is lost
+   * meanwhile wait for the next.
    */
   List<Claim> takeUnsent() {
     List<Claim> taken = new ArrayList<>();
@@ -71,24 +71,24 @@ final class EngineSessions {
     return taken;
   }
 
-  /** Keeps those of the claims that wait for a session of which this is true. */
+  /** Keeps the waiting claims that satisfy the predicate. */
   void keepUnsent(Predicate<Claim> waits) {
     unsent.removeIf(waits.negate());
   }
 
-  /** Opens a session if somebody waits for one, as after the loss of one that was opening. */
+  /** Opens a session if a claim waits for one, as after the loss of one that was opening. */
   void openForUnsent() {
     if (!unsent.isEmpty()) {
       sessionRenewer.open();
     }
   }
 
-  /** The session that is open; null if none is. Opens none. */
+  /** The open session; null if none is. Opens none. */
   @Nullable LiveSession current() {
     return sessionRenewer.current();
   }
 
-  /** An attempt of the session was told to wait. */
+  /** Records that an attempt of the session was told to wait. */
   void waits(LiveSession session) {
     sessionRenewer.waits(session);
   }
@@ -97,27 +97,24 @@ final class EngineSessions {
     sessionRenewer.whenFullTtl(session, call);
   }
 
-  /** Looks whether the host slept: then the session's leases end earlier. */
+  /** Checks whether the host was suspended: the session's leases then end earlier. */
   void noteSuspension(LiveSession session) {
     sessionRenewer.noteSuspension(session);
   }
 
-  /** The store no longer knows the session. */
+  /** Drops a session that the store no longer knows. */
   void drop(LiveSession session) {
     String pause = session.pauseText();
     sessionRenewer.lose(
         session, "the store no longer knows its session" + (pause.isEmpty() ? "" : "; " + pause));
   }
 
-  /** Since when the store owes an answer. */
+  /** The time since which the store owes an answer. */
   StoreSilence silence() {
     return sessionRenewer.silence();
   }
 
-  /**
-   * The calling thread is about to park until it is answered; see {@link
-   * LockStore#helpWhileWaiting}.
-   */
+  /** Called by a thread about to park for an answer; see {@link LockStore#helpWhileWaiting}. */
   void helpWhileWaiting(BooleanSupplier done, Duration longest) {
     if (!VirtualThreads.isCurrent()) {
       store.helpWhileWaiting(done, longest);

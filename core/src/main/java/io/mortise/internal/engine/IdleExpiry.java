@@ -9,11 +9,14 @@ import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Gives back idle grants that are too many or too old: see {@link StickyProtocol}. One timer serves
+ * Releases idle grants that are too many or too old: see {@link StickyProtocol}. One timer serves
  * all stripes.
  */
 final class IdleExpiry implements IdleLimit.IdleOwner {
-  /** Between two looks for what is over: at least so long, and ten times as long as one took. */
+  /**
+   * The interval between two checks for expired grants: at least this, and ten times the duration
+   * of one check.
+   */
   private static final long CHECK_NANOS = 20_000_000;
 
   private static final long NEVER = Long.MAX_VALUE;
@@ -22,7 +25,7 @@ final class IdleExpiry implements IdleLimit.IdleOwner {
   private final StripeTable stripes;
   private final ClaimTransitions transitions;
 
-  /** When is looked for what is over. */
+  /** The time of the next check. */
   private final AtomicLong nextCheck = new AtomicLong(NEVER);
 
   IdleExpiry(EngineSettings settings, StripeTable stripes, ClaimTransitions transitions) {
@@ -48,7 +51,7 @@ final class IdleExpiry implements IdleLimit.IdleOwner {
     stripe.lock();
     try {
       StickyClaim oldest = stripe.idleClaims().oldest();
-      // Else it was taken meanwhile, and another is the oldest.
+      // Otherwise it was taken meanwhile, and another is the oldest.
       if (oldest != null && oldest.idleSince() - since <= 0) {
         transitions.release(stripe, oldest, true);
       }
@@ -57,12 +60,12 @@ final class IdleExpiry implements IdleLimit.IdleOwner {
     }
   }
 
-  /** Looks now for what is over, with no lock held by then. */
+  /** Checks for expired grants now; called with no lock held. */
   void checkNow() {
     checkAt(settings.now());
   }
 
-  /** Looks for what is over at this time at the latest. */
+  /** Schedules a check at this time at the latest. */
   void checkAt(long due) {
     long known = nextCheck.get();
     while (known == NEVER || due - known < 0) {
@@ -88,7 +91,7 @@ final class IdleExpiry implements IdleLimit.IdleOwner {
     }
   }
 
-  /** Ends what is over. Returns in how many nanoseconds the next one will be. */
+  /** Ends expired grants. Returns the nanoseconds until the next expiry. */
   private long endOver(Stripe stripe, long now) {
     long next = NEVER;
     StickyClaim claim = stripe.idleClaims().oldest();

@@ -21,7 +21,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** What a lease asks of the engine. Takes the stripe's lock. */
+/** The operations of leases on the engine. Takes the stripe's lock. */
 final class LeaseOperations implements LeaseImpl.Operations {
   private final EngineSettings settings;
   private final StripeTable stripes;
@@ -119,10 +119,10 @@ final class LeaseOperations implements LeaseImpl.Operations {
   // ---- Releasing ----
 
   /**
-   * Gives a lease up. Returns the end to wait for; null if there is none, since it was passed on or
-   * had ended.
+   * Releases a lease. Returns the pending release to wait for; null if there is none, because the
+   * lock was passed on or the hold had ended.
    *
-   * @param quietly whether nobody will wait for that end
+   * @param quietly whether no caller will wait for that end
    */
   @Override
   public @Nullable PendingRelease release(LeaseImpl lease, boolean quietly) {
@@ -148,7 +148,8 @@ final class LeaseOperations implements LeaseImpl.Operations {
     Validity.Unconfirmed doubt =
         lease.validity() instanceof Validity.Unconfirmed unconfirmed ? unconfirmed : null;
     Validity believed = doubt == null ? lease.validity() : doubt.before();
-    // The clock last, as everywhere: a thread that stands still in between sees less, not more.
+    // The clock is read last, as everywhere: a thread paused in between sees less remaining time,
+    // not more.
     long until = believed.validUntil();
     long now = settings.now();
     if (until - now <= 0) {
@@ -162,7 +163,7 @@ final class LeaseOperations implements LeaseImpl.Operations {
     }
     claim.free();
     if (doubt != null) {
-      // The store's answer to this tells whether it still knew the hold.
+      // The store's answer to this shows whether it still knew the hold.
       return transitions.release(stripe, claim);
     } else if (claim.head() != null) {
       return transitions.handOff(stripe, claim);
@@ -175,7 +176,7 @@ final class LeaseOperations implements LeaseImpl.Operations {
     return null;
   }
 
-  /** Its timer has not come yet; it is over all the same, and must not be passed on. */
+  /** The timer has not run yet, but the lease is over, and must not be passed on. */
   private void loseLate(Stripe stripe, Claim claim, Validity believed) {
     LiveSession session = claim.openSession();
     if (LossProtocol.isAtMostOver(believed)) {

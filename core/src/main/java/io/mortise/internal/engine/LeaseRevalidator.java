@@ -17,17 +17,16 @@ import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 
 /**
- * Looks after the locks of a session whose store may have forgotten what it had answered: a replica
- * took over that was behind, or the server restarted from what it had written down. That the
- * session is still there then proves nothing about a single lock. So every lease is in doubt, and
- * not valid, until the store has been asked for its attempt and has answered with the very tokens
- * that it had given; one that it answers otherwise is lost at once, and one that it does not answer
- * at the time until which the lease was believed before.
+ * Confirms the locks of a session whose store may have forgotten grants that it had answered: it
+ * failed over to a stale replica, or the server restarted from older data. An existing session then
+ * proves nothing about a single lock. So every lease is in doubt, and not valid, until the store
+ * has answered a request for its attempt with the tokens of the original grant. With any other
+ * answer the lease is lost at once; without an answer it is lost at its previous deadline.
  *
- * <p>The question is the acquire sent again. Where the store has forgotten the attempt that would
- * grant it anew; so it asks for tokens above those that were given out, which tells the two apart,
- * and lets tokens rise also where the new server's clock is behind. It goes before the polls of
- * those that wait, of which there may be thousands.
+ * <p>The request is the repeated acquire. If the store has forgotten the attempt, that would grant
+ * it again. So it asks for tokens above those given out: that distinguishes the two cases, and
+ * tokens rise even if the new server's clock is behind. It goes before the polls of waiters, of
+ * which there may be thousands.
  */
 final class LeaseRevalidator {
   private static final long FIRST_PAUSE_NANOS = 10_000_000;
@@ -60,14 +59,14 @@ final class LeaseRevalidator {
     this.idleExpiry = idleExpiry;
   }
 
-  /** The store may have forgotten all that it answered to this session. No lock is held. */
+  /** The store may have forgotten all its answers to this session. Called with no lock held. */
   void all(LiveSession session) {
     int held = stripes.sum(stripe -> allOf(stripe, session));
     idleExpiry.checkNow();
     events.sessions().inDoubt(session, held);
   }
 
-  /** Returns how many were held. */
+  /** Returns the number of leases held. */
   private int allOf(Stripe stripe, LiveSession session) {
     int held = 0;
     for (Claim claim : stripe.claimsOf(session)) {
@@ -75,7 +74,7 @@ final class LeaseRevalidator {
         held++;
         begin(stripe, claim, session);
       } else if (claim.phase() == ClaimPhase.ASKED) {
-        // Its place in the queue may be gone.
+        // Its place in the queue may be lost.
         requests.pollNow(stripe, claim);
       }
     }
@@ -88,7 +87,7 @@ final class LeaseRevalidator {
       stickyProtocol.forgotten(claim);
       return;
     } else if (lease == null) {
-      // On its way from one thread to the next: nobody relies on it yet.
+      // The grant is between two threads: no lease relies on it yet.
       claim.clearHandoffState();
       transitions.release(stripe, claim);
       return;
@@ -96,7 +95,7 @@ final class LeaseRevalidator {
       return;
     }
     if (claim.isRefreshing()) {
-      // A block of a server that has been replaced, perhaps.
+      // The block may come from a server that has been replaced.
       claim.handoffState().refreshing(false);
     }
     if (!(lease.validity() instanceof Validity.Unconfirmed)) {
@@ -119,10 +118,10 @@ final class LeaseRevalidator {
             }));
   }
 
-  /** What is being asked for: a lease, since so many doubts about its session. */
+  /** A lease to be confirmed, with the number of doubts about its session so far. */
   private record Revalidation(
       LeaseImpl lease, Validity.Unconfirmed validity, int incarnationChanges, AttemptId attempt) {
-    /** Whether this is still what there is to be asked for. */
+    /** Whether this confirmation is still needed. */
     boolean isCurrent(Claim claim) {
       LiveSession session = claim.session();
       return isOpen(claim, lease)

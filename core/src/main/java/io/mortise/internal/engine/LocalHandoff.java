@@ -13,59 +13,60 @@ import org.jspecify.annotations.Nullable;
 /**
  * Passes a lock from one thread of this process to the next.
  *
- * <p>When a holder lets go and others of this process wait, the next one gets the lock and the next
- * token without I/O. The head is woken, and until it comes a newcomer may take the lock, at most 8
- * times and for 1 ms: the processor is kept busy while a thread wakes. A fair waiter lets nobody
- * pass. Once another process is known to wait, the lock goes back to the store after 8 passes, with
- * the remaining waiters as a new attempt at the queue's end: from there on each 8 would cost the
- * waking of a thread, and where the store is fast, the other process comes as soon. Where it is
- * slow, there are 8 for each 100 µs that it takes to answer, at most 64, within at most 5 ms.
+ * <p>When a holder releases and others of this process wait, the next one gets the lock and the
+ * next token without I/O. The head is woken, and until it runs a newcomer may take the lock, at
+ * most 8 times and for 1 ms: the processor is kept busy while a thread wakes. No newcomer passes a
+ * fair waiter. Once another process is known to wait, the lock goes back to the store after 8
+ * passes, with the remaining waiters as a new attempt at the queue's end: from there on each 8
+ * passes would cost the wake-up of a thread, and with a fast store the other process is as soon.
+ * With a slow store there are 8 passes for each 100 µs of its answer time, at most 64, within at
+ * most 5 ms.
  *
- * <p><b>Fair.</b> While this process stands in the store's queue, and once it is known that another
- * does, each fair waiter gets an attempt of its own, so that the store's queue decides. Those who
- * already waited when the note arrived go first: they came before it, or while it travelled.
+ * <p><b>Fair.</b> While this process stands in the store's queue, and once another is known to,
+ * each fair waiter gets an attempt of its own, so that the store's queue decides. Waiters that were
+ * there when the note arrived go first: they came before it, or while it was in flight.
  *
- * <p>Everything but the round trips runs under the stripe's lock. Decides; {@link ClaimTransitions}
- * releases, refreshes and wakes.
+ * <p>Everything but the measurement of round trips runs under the stripe's lock. This class
+ * decides; {@link ClaimTransitions} releases, refreshes and wakes.
  */
 final class LocalHandoff {
   private final EngineSettings settings;
 
-  /** How long the store took to answer lately; a moving average. Losing an update does no harm. */
+  /** The store's recent answer time; a moving average. A lost update does no harm. */
   private volatile long roundTripNanos;
 
   LocalHandoff(EngineSettings settings) {
     this.settings = settings;
   }
 
-  /** What becomes of a held lock that nobody of this process holds. */
+  /** The next step of a held lock without a local lease. */
   enum HandoffStep {
-    /** The store gets it back. */
+    /** Return it to the store. */
     RELEASE,
-    /** A fresh block of tokens is asked for first. */
+    /** Request a fresh block of tokens first. */
     REFRESH,
-    /** The head is woken, and takes it when it comes. */
+    /** Wake the head, which takes the lock when it runs. */
     WAKE,
-    /** The head has it. */
+    /** The head takes it now. */
     TAKE,
-    /** Nothing: tokens or the head are on their way. */
+    /** Do nothing: tokens or the head are in flight. */
     AWAIT,
-    /** The head came and may not take it now. It is to be decided anew. */
+    /** The head came and may not take it now; decide again. */
     OFFER_AGAIN
   }
 
-  /** The store has answered a request that was sent then. */
+  /** Records an answer to a request that was sent at this time. */
   void answered(long sentAt) {
     long trip = roundTripNanos;
     roundTripNanos = trip + (settings.now() - sentAt - trip) / 8;
   }
 
-  /** How long the store takes to answer. */
+  /** The store's recent answer time. */
   long roundTripNanos() {
     return roundTripNanos;
   }
 
-  /** Whether a newcomer may pass the head that was woken. */
+  /** Whether a newcomer may pass the woken head. */
   boolean mayBarge(Claim claim) {
     HandoffState state = claim.handoffStateOrNull();
     return state != null
@@ -75,7 +76,6 @@ final class LocalHandoff {
         && canPass(claim);
   }
 
-  /** A waiter takes the lock within this process. */
   void pass(Claim claim, Waiter waiter) {
     take(claim, waiter, Objects.requireNonNull(claim.validity()));
     if (claim.isWanted()) {
@@ -83,7 +83,6 @@ final class LocalHandoff {
     }
   }
 
-  /** A waiter takes the lock. */
   void take(Claim claim, Waiter waiter, Validity validity) {
     if (Claim.of(waiter) == claim) {
       claim.remove(waiter);
@@ -100,7 +99,7 @@ final class LocalHandoff {
     waiter.grant(lease);
   }
 
-  /** Since when it is known that another process wants the claim's hold; null if it is not. */
+  /** The time since which another process is known to want the claim's hold; null if none is. */
   @Nullable Long wantedSince(Claim claim) {
     if (!claim.isWanted()) {
       return null;
@@ -122,7 +121,7 @@ final class LocalHandoff {
     return claim.isJoinable() && claim.tokensLeft() > 0 && validity != null && !validity.isOver();
   }
 
-  /** The claim holds and nobody of this process does. */
+  /** Decides for a claim that holds without a local lease. */
   HandoffStep next(Claim claim) {
     Waiter head = claim.head();
     if (head == null || !claim.isJoinable() || mustYield(claim)) {
@@ -143,7 +142,7 @@ final class LocalHandoff {
     return state.offer() ? HandoffStep.WAKE : HandoffStep.AWAIT;
   }
 
-  /** The head has gone. */
+  /** Records that the head has gone. */
   void resetOffer(Claim claim) {
     HandoffState state = claim.handoffStateOrNull();
     if (state != null) {
@@ -152,9 +151,9 @@ final class LocalHandoff {
   }
 
   /**
-   * A woken thread comes for the lock; it may find that another passed it.
+   * Decides for a woken thread; another may have passed it.
    *
-   * @return what becomes of the lock; {@code AWAIT} if nothing does
+   * @return the next step of the lock; {@code AWAIT} if there is none
    */
   HandoffStep onWakeUp(Claim claim, Waiter waiter) {
     HandoffState state = claim.handoffStateOrNull();
@@ -169,8 +168,8 @@ final class LocalHandoff {
       return HandoffStep.TAKE;
     }
     state.declined();
-    // The session's time ran out while the thread woke, and may be extended yet. Nobody else would
-    // offer the lock again.
+    // The session's time ran out while the thread woke, and may still be extended. No other event
+    // would offer the lock again.
     return claim.holder() == null && !claim.isRefreshing()
         ? HandoffStep.OFFER_AGAIN
         : HandoffStep.AWAIT;

@@ -23,11 +23,11 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * Ends leases that are lost: says so to {@link EngineEvents}, to their listeners and to callers of
+ * Ends lost leases: reports them to {@link EngineEvents}, to their listeners and to callers of
  * their methods. Listeners run with no lock held.
  */
 final class LossProtocol {
-  /** The logger of the engine, by which users know a lost lease. */
+  /** The logger of the engine, whose name users know. */
   private static final Logger log = LoggerFactory.getLogger("io.mortise.internal.engine.Engine");
 
   private static final String AT_MOST_OVER = "its at-most time is over";
@@ -43,22 +43,19 @@ final class LossProtocol {
     this.stripes = stripes;
   }
 
-  /** Under the stripe's lock: the claim's lease, if there is one, is lost. */
+  /** Called under the stripe's lock: the claim's lease, if any, is lost. */
   void lose(Stripe stripe, Claim claim, LeaseEnd end, String why) {
     lose(stripe, claim, end, why, overlap(), Level.ERROR);
   }
 
-  /**
-   * As {@link #lose(Stripe, Claim, LeaseEnd, String)}, when its at-most time is over, as was asked
-   * for.
-   */
+  /** As {@link #lose(Stripe, Claim, LeaseEnd, String)}, at the end of its at-most time. */
   void loseAtMost(Stripe stripe, Claim claim) {
     lose(stripe, claim, LeaseEnd.AT_MOST, AT_MOST_OVER, overlap(), Level.WARN);
   }
 
   /**
-   * An operator has evicted the claim's lease, if there is one. It stays the holder until it is
-   * closed: for so long the store keeps the lock shut.
+   * Handles the eviction of the claim's lease, if any. It stays the holder until it is closed:
+   * until then the store keeps the lock shut.
    */
   void loseEvicted(Stripe stripe, Claim claim) {
     lose(
@@ -71,9 +68,7 @@ final class LossProtocol {
         Level.WARN);
   }
 
-  /**
-   * As {@link #lose(Stripe, Claim, LeaseEnd, String)}, when its time ran out before its timer came.
-   */
+  /** As {@link #lose(Stripe, Claim, LeaseEnd, String)}, if its time ended before its timer ran. */
   void loseLate(Stripe stripe, Claim claim, LiveSession session) {
     lose(stripe, claim, lateEnd(session), lateReason(session));
   }
@@ -84,8 +79,8 @@ final class LossProtocol {
   }
 
   /**
-   * The loss that only the answer to the lease's release has told of; null if there is none: it was
-   * released, or the session lives and nobody told that the hold had gone.
+   * The loss known only from the answer to the lease's release; null if there is none: it was
+   * released, or the session lives and no event told that the hold had ended.
    *
    * @param forgotten whether the store did not know the hold any more
    */
@@ -108,7 +103,7 @@ final class LossProtocol {
                 end));
   }
 
-  /** Under the stripe's lock: reports that loss to the log, as no caller waits for it any more. */
+  /** Called under the stripe's lock: logs that loss, as no caller waits for it any more. */
   void reportBeforeRelease(Stripe stripe, PendingRelease pendingRelease, Reply.EndReason how) {
     LeaseEnd end = endBeforeRelease(how, pendingRelease.isForgotten());
     if (end != null) {
@@ -157,7 +152,7 @@ final class LossProtocol {
         : overlap();
   }
 
-  /** Notes and returns the loss of a lease that its holder took for held when it released it. */
+  /** Records and returns the loss of a lease that its holder believed valid at the release. */
   private LeaseLostException lostBefore(LeaseImpl lease, LeaseLostException loss) {
     Stripe stripe = stripes.of(lease.lockName());
     stripe.lock();
@@ -175,9 +170,9 @@ final class LossProtocol {
   }
 
   /**
-   * Under the stripe's lock: the claim's lease, if there is one, is lost.
+   * Called under the stripe's lock: the claim's lease, if any, is lost.
    *
-   * @param so what that means for work done under it
+   * @param so the consequence for work done under it
    * @param level of the line in the log; null for none
    */
   private void lose(
@@ -208,18 +203,18 @@ final class LossProtocol {
     stripe.emit(new ClaimEffect.Tell(() -> listeners.forEach(listener -> call(listener, loss))));
   }
 
-  /** Whether it is the lease's own time that is over, not that of what keeps it. */
+  /** Whether the lease's own time is over, and not only the validity below it. */
   static boolean isAtMostOver(Validity validity) {
     return validity instanceof Validity.Capped capped && capped.isAtMostOver();
   }
 
-  /** How a lease is over whose loss is seen before it was told. */
+  /** The kind of end of a lease whose loss is seen before its timer ran. */
   private static LeaseEnd lateEnd(LiveSession session) {
     boolean forgotten = session.lostReason() != null && !session.isOverdue();
     return forgotten ? LeaseEnd.FORGOTTEN : LeaseEnd.NOT_RENEWED;
   }
 
-  /** Why it is over. */
+  /** The reason of such an end. */
   private static String lateReason(LiveSession session) {
     String known = session.lostReason();
     if (known != null) {
@@ -268,12 +263,12 @@ final class LossProtocol {
     }
   }
 
-  /** Why a lease is not valid: its loss, or the doubt about it. */
+  /** The reason why a lease is not valid: its loss, or the doubt about it. */
   LockException invalid(LeaseImpl lease) {
     if (lease.state() == Lease.State.LOST) {
       return loss(lease);
     }
-    // In doubt, or confirmed since the caller has looked.
+    // In doubt, or confirmed since the caller's check.
     return new LeaseInDoubtException(
         String.format(
             "Lease on lock '%s' is in doubt: the store was restarted or another server took over, and it has not"
@@ -282,7 +277,7 @@ final class LossProtocol {
             lease.lockName(), settings.storeName(), lease.tokenText()));
   }
 
-  /** The loss of a lease that is lost, or whose time is over though its timer has not come yet. */
+  /** The loss of a lease that is lost, or whose time is over although its timer has not run yet. */
   LeaseLostException loss(LeaseImpl lease) {
     Stripe stripe = stripes.of(lease.lockName());
     stripe.lock();

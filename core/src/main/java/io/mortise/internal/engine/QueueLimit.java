@@ -13,11 +13,10 @@ import io.mortise.spi.Mode;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Refuses a waiter that comes when as many wait already as it allows ({@link
- * LockOptions#maxWaiters}), or that wants of a store without a queue what only a queue gives.
- * Waiters of this process are counted here, before anything is sent. Others are counted by the
- * store, in the answer to the acquire that joins its queue: a waiter that is one too many leaves
- * that queue at once. Once admitted, a waiter stays so.
+ * Refuses a waiter that finds as many waiters as it allows ({@link LockOptions#maxWaiters}), or
+ * that needs a queue in a store without one. Waiters of this process are counted here, before
+ * anything is sent. The store counts others, in the answer to the acquire that joins its queue: a
+ * waiter above its limit leaves that queue at once. An admitted waiter stays admitted.
  *
  * <p>Everything here runs under the stripe's lock.
  */
@@ -28,7 +27,7 @@ final class QueueLimit {
     this.settings = settings;
   }
 
-  /** A wait begins: whether it is refused without asking the store. */
+  /** Decides on a new wait: whether it is refused without a request to the store. */
   boolean refuses(Stripe stripe, Waiter waiter) {
     boolean canQueue = settings.canQueue();
     if (waiter.options().fair() && !canQueue) {
@@ -76,8 +75,8 @@ final class QueueLimit {
   }
 
   /**
-   * How many threads of this process surely wait. One that asks first may find the lock free, and
-   * does not count until the store has answered.
+   * The number of threads of this process that certainly wait. The first one may find the lock
+   * free, and does not count until the store has answered.
    */
   private static int waitingHere(Stripe stripe, Waiter waiter) {
     int waiting = 0;
@@ -100,9 +99,9 @@ final class QueueLimit {
   }
 
   /**
-   * A waiter has joined others of this process.
+   * Handles a waiter that has joined others of this process.
    *
-   * @return whether the store is to be asked how many are ahead: perhaps fewer by now
+   * @return whether to ask the store how many are ahead: perhaps fewer by now
    */
   boolean joined(Stripe stripe, Claim claim, Waiter waiter) {
     if (waiter.isAdmitted()) {
@@ -117,7 +116,7 @@ final class QueueLimit {
   }
 
   /**
-   * It is known how many are before a claim: those that are one too many are refused. The claim may
+   * Refuses waiters above their limits, now that the number before a claim is known. The claim may
    * have no waiters after this.
    */
   void check(Stripe stripe, Claim claim, int ahead) {

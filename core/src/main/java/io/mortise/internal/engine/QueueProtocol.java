@@ -10,18 +10,21 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which claims poll while they stand in the store's queue: of each lock the first few of this
- * process. The others rest until a push grants them the lock, or until they poll in place of one
- * that has left (invariants.md#few-waiters-poll). Everything here runs under the stripe's lock.
+ * Selects the claims that poll while they stand in the store's queue: for each lock the first few
+ * of this process. The others rest until a push grants them the lock, or until they poll in place
+ * of a claim that has left (invariants.md#few-waiters-poll). Everything here runs under the
+ * stripe's lock.
  */
 final class QueueProtocol {
-  /** One would do. The others notice sooner that a head has not heard of its grant. */
+  /** One would suffice. With several, an unnoticed grant to the head is found sooner. */
   static final int POLLING = 4;
 
-  /** How soon a claim polls that takes the place of another. */
+  /** The delay of the first poll of a claim that takes the place of another. */
   private static final long NEXT_NANOS = 20_000_000;
 
-  /** Between the polls of the first waiter if nobody calls it; each one ahead adds as much. */
+  /**
+   * The first waiter's polling interval in a store without pushes; each waiter ahead adds as much.
+   */
   static final long POLL_NANOS = 20_000_000;
 
   private final EngineSettings settings;
@@ -33,9 +36,9 @@ final class QueueProtocol {
   }
 
   /**
-   * The claim stands in the store's queue.
+   * Records that the claim stands in the store's queue.
    *
-   * @param ahead how many may be before it
+   * @param ahead how many attempts may be before it
    */
   void joined(Stripe stripe, Claim claim, int ahead) {
     if (!claim.isQueued()) {
@@ -44,14 +47,14 @@ final class QueueProtocol {
     claim.queued(ahead);
   }
 
-  /** Whether the claim stands there, and does not poll. */
+  /** Whether the claim stands in the queue and does not poll. */
   boolean isResting(Stripe stripe, Claim claim) {
     QueuedClaims queue = stripe.queued(claim.name());
     return queue != null && queue.isResting(claim);
   }
 
   /**
-   * The claim, which stands there, does so no more.
+   * Removes the claim from the queue.
    *
    * @return the claim that polls in its place; null if none has to
    */
@@ -70,21 +73,24 @@ final class QueueProtocol {
   }
 
   /**
-   * How soon a claim polls that takes the place of another: one that waits no longer, or whose
-   * request found its grant. In that case others may hold, too, without having heard of it.
+   * The delay of a claim that polls in place of another, which no longer waits or whose request
+   * found its grant. In the latter case others may also hold without knowing.
    */
   long nextPoll() {
     return settings.env().jittered(NEXT_NANOS);
   }
 
-  /** The same if a push granted the lock to the other: one will call the next. */
+  /** The delay if a push granted the lock to the other: a push will also come for the next. */
   long nextPollAfterPush() {
     return settings
         .env()
         .jittered(settings.isCalled() ? settings.env().ttlNanos() / 3 : NEXT_NANOS);
   }
 
-  /** A claim that polls was told to wait: the one that holds without having heard of it. */
+  /**
+   * The claim of this process that holds in the store without knowing, after a polling claim was
+   * told to wait.
+   */
   @Nullable Claim unheard(Stripe stripe, Claim waiting, Reply.@Nullable Holder holder) {
     if (holder == null || !waiting.isOfSession(holder.attempt().session())) {
       return null;
@@ -93,7 +99,9 @@ final class QueueProtocol {
     return holding != null && holding.phase() == ClaimPhase.ASKED ? holding : null;
   }
 
-  /** When the store says, or soon if nobody calls: 20 ms for each who is ahead, 500 ms at most. */
+  /**
+   * The store's retry time, or a short one without pushes: 20 ms per waiter ahead, at most 500 ms.
+   */
   Duration retryAfter(Duration told, int ahead) {
     if (settings.isCalled()) {
       return told;

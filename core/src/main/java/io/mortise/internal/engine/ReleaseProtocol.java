@@ -20,12 +20,12 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ends attempts in the store, and does not rest until the store has answered.
+ * Ends attempts in the store, and retries until the store has answered.
  *
  * <p>A request that got no answer may still be executed, up to the store's longest time in flight:
  * an acquire that arrives after its own abandon would hold for as long as this process lives. So an
- * attempt in doubt is ended once more after that time. What slips through all the same is found by
- * the note of the first contender (invariants.md#leftovers-end).
+ * attempt in doubt is ended once more after that time. A hold that still remains is found by the
+ * note of the first contender (invariants.md#leftovers-end).
  */
 final class ReleaseProtocol {
   private final EngineSettings settings;
@@ -33,9 +33,9 @@ final class ReleaseProtocol {
   private final StripeTable stripes;
   private final LossReport lossReport;
 
-  /** Hears of losses that only the answer to a release tells of, when no caller waits for it. */
+  /** Receives losses known only from the answer to a release, when no caller waits for it. */
   interface LossReport {
-    /** Under the stripe's lock. */
+    /** Called under the stripe's lock. */
     void lostBeforeRelease(Stripe stripe, PendingRelease pendingRelease, EndReason how);
   }
 
@@ -50,7 +50,7 @@ final class ReleaseProtocol {
     this.lossReport = lossReport;
   }
 
-  /** Under the stripe's lock. Returns the ending of that attempt, old or new. */
+  /** Called under the stripe's lock. Returns the pending release of that attempt, old or new. */
   PendingRelease end(Stripe stripe, PendingRelease pendingRelease) {
     PendingRelease present = stripe.endings().putIfAbsent(pendingRelease.attempt(), pendingRelease);
     if (present != null) {
@@ -61,7 +61,7 @@ final class ReleaseProtocol {
     return pendingRelease;
   }
 
-  /** Under the stripe's lock: ends an attempt of ours that nobody here stands for. */
+  /** Called under the stripe's lock: ends an attempt of this process that no claim stands for. */
   void endUnknown(Stripe stripe, LockName name, AttemptId attempt) {
     LiveSession session = sessions.current();
     if (settings.rules().endsUnknownAttempts()
@@ -98,7 +98,7 @@ final class ReleaseProtocol {
               settings.env().ttlNanos() / 3, 20_000_000L << Math.min(pendingRelease.failed(), 12));
       sendLater(stripe, pendingRelease, settings.env().jittered(backoff));
     } else {
-      // The session is over, and with it all that hung on it.
+      // The session is over, and with it all its holds.
       forget(stripe, pendingRelease);
     }
   }
@@ -134,12 +134,12 @@ final class ReleaseProtocol {
   }
 
   /**
-   * Under the stripe's lock: if what holds the lock is being ended here, and it is known that the
-   * store may not have heard of it, asks for that end once more, before anything that is sent
-   * later.
+   * Called under the stripe's lock: if the holder is being ended here, and its end may not have
+   * reached the store, sends that end once more, before any later request.
    *
-   * @param holder null if the store does not tell: then it may be any that is being ended
-   * @return whether something was asked for
+   * @param holder null if the store does not report it: then it may be any attempt that is being
+   *     ended
+   * @return whether an end was sent
    */
   boolean resendUnanswered(Stripe stripe, LockName name, Reply.@Nullable Holder holder) {
     Optional<PendingRelease> unheard =
@@ -153,7 +153,7 @@ final class ReleaseProtocol {
     return unheard.isPresent();
   }
 
-  /** Under the stripe's lock. */
+  /** Called under the stripe's lock. */
   void forget(Stripe stripe, PendingRelease pendingRelease) {
     stripe.endings().remove(pendingRelease.attempt());
     tell(stripe, pendingRelease, EndReason.UNKNOWN);
@@ -167,10 +167,10 @@ final class ReleaseProtocol {
   }
 
   /**
-   * Blocks until the store has answered, or until it is known that it does not. Not interruptible.
-   * An answer that comes later is reported if it tells of a loss.
+   * Blocks until the store has answered, or is known not to answer. Not interruptible. A later
+   * answer is reported if it shows a loss.
    *
-   * @param deadline the engine's time at which it ends at the latest
+   * @param deadline the end of the wait at the latest, in the engine's time
    */
   void await(PendingRelease pendingRelease, long deadline) {
     Thread caller = Thread.currentThread();
@@ -195,7 +195,7 @@ final class ReleaseProtocol {
     }
   }
 
-  /** No caller waits for the answer any more: if it tells of a loss, that is reported. */
+  /** Marks that no caller waits for the answer any more: if it shows a loss, that is reported. */
   void giveUp(PendingRelease pendingRelease) {
     Stripe stripe = stripes.of(pendingRelease.name());
     stripe.lock();

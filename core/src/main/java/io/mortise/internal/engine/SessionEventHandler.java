@@ -19,9 +19,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Turns the events of the {@link SessionRenewer} into changes of claims. Called with no lock held.
- */
+/** Turns events of the {@link SessionRenewer} into changes of claims. Called with no lock held. */
 final class SessionEventHandler {
   private static final Logger log = LoggerFactory.getLogger(SessionEventHandler.class);
 
@@ -36,10 +34,10 @@ final class SessionEventHandler {
   private final ReleaseProtocol releaseProtocol;
   private final LossProtocol lossProtocol;
 
-  /** Whether a session was ever open. Guarded by nothing: the renewer calls one after the other. */
+  /** Whether a session was ever open. Needs no guard: the renewer makes one call at a time. */
   private volatile boolean hasOpened;
 
-  /** Since when no session could be opened because the store is unfit; null if that is not so. */
+  /** The time since which the store is unfit for opening a session; null if it is not. */
   private volatile @Nullable Long unfitSince;
 
   SessionEventHandler(
@@ -102,7 +100,7 @@ final class SessionEventHandler {
     }
   }
 
-  /** Why nobody needs to wait for this store; null if it may be fit again soon. */
+  /** The reason to fail waits for this store; null if it may be fit again soon. */
   private @Nullable StoreUnfitException stillUnfit(Throwable cause) {
     StoreUnfitException unfit = StoreOutage.unfit(cause);
     if (unfit == null) {
@@ -156,8 +154,8 @@ final class SessionEventHandler {
     }
     long inFlight = settings.inFlightNanos();
     if (granted.timed() || session.mayBeOutdated(settings.now(), inFlight)) {
-      // What is left of its at-most time can only be told by an answer whose question's time is
-      // known; and only that cannot be of a demoted primary.
+      // The rest of its at-most time needs an answer whose sending time is known. Only such an
+      // answer cannot come from a demoted primary.
       requests.pollNow(stripe, claim);
     } else {
       transitions.held(stripe, claim, session, granted.token(), granted.tokens(), granted.wanted());
@@ -168,14 +166,13 @@ final class SessionEventHandler {
     if (claim.phase() == ClaimPhase.HELD
         && holdEnded.how() == Reply.EndReason.EVICTED
         && claim.holder() != null) {
-      // The store keeps the lock shut until the holder has stopped and says so by closing its
-      // lease.
+      // The store keeps the lock shut until the holder has stopped and closed its lease.
       lossProtocol.loseEvicted(stripe, claim);
       claim.isolate();
       requests.moveWaiters(stripe, claim);
     } else if (claim.phase() == ClaimPhase.HELD) {
       switch (holdEnded.how()) {
-        case EVICTED -> {} // Nobody of this process holds.
+        case EVICTED -> {} // No lease of this process.
         case EXPIRED -> lossProtocol.loseAtMost(stripe, claim);
         case TAKEN ->
             lossProtocol.lose(
@@ -186,7 +183,7 @@ final class SessionEventHandler {
     } else if (claim.phase() == ClaimPhase.ASKED && holdEnded.how() == Reply.EndReason.EVICTED) {
       transitions.evicted(stripe, claim);
     } else if (claim.phase() == ClaimPhase.ASKED) {
-      // Its turn came and passed before it was heard of.
+      // Its turn came and passed before this process knew of it.
       transitions.discardLateGrant(stripe, claim, holdEnded.how() == Reply.EndReason.EXPIRED);
     }
   }
@@ -212,7 +209,7 @@ final class SessionEventHandler {
     sessions.openForUnsent();
   }
 
-  /** Returns how many leases were lost. */
+  /** Returns the number of leases lost. */
   private int lost(Stripe stripe, LiveSession session, LeaseEnd end, String reason) {
     int leases = 0;
     for (Claim claim : stripe.claimsOf(session)) {

@@ -21,43 +21,42 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps grants that nobody of this process uses, so that the next acquire needs no I/O, and calls
- * back those of other processes.
+ * Keeps grants that this process does not use at present, so that the next acquire needs no I/O,
+ * and calls back those of other processes.
  *
- * <p><b>States.</b> A marked attempt ({@link AttemptId#isSticky()}) is asked for, held, idle, held
- * again, and ended at last. Whether it is held or idle is known here only: changing between the two
- * is a change of the claim under its stripe's lock, and no I/O.
+ * <p><b>States.</b> A marked attempt ({@link AttemptId#isSticky()}) is requested, held, idle, held
+ * again, and finally ended. Only this process knows whether it is held or idle: the change between
+ * the two happens under the stripe's lock, without I/O.
  *
- * <p><b>Called back.</b> A contender's acquire leaves the note that it leaves for every holder, and
- * the store pushes it. The store notes that once for an attempt, so a note ends the attempt: an
- * idle one at once, one in use when its lease is closed (invariants.md#called-back-ends). Nothing
- * makes {@code wanted} false while an attempt lives. A note that comes before its grant is kept,
- * and the waiter for which the grant was made has its turn first.
+ * <p><b>Called back.</b> A contender's acquire leaves the usual note for the holder, and the store
+ * pushes it. The store leaves one note per attempt, so a note ends the attempt: an idle one at
+ * once, one in use when its lease is closed (invariants.md#called-back-ends). {@code wanted} stays
+ * true while an attempt lives. A note that comes before its grant is kept, and the waiter of that
+ * grant has its turn first.
  *
- * <p><b>Never in the way.</b> An idle grant ends when its time is over, when its client or session
- * ends, when this process asks for the same lock in another mode, and when there are more than the
- * client's limit: the one that was used longest ago first. While pushes may be missed, no idle
- * grant is taken, and none is given back: that would be a request for each, to a store that does
- * not answer. The renewal that follows a reconnect brings the notes. When the store may have
- * forgotten its grants, idle ones are over: they are given back together, behind the questions
- * about open leases. A session that pushes never reach keeps nothing idle.
+ * <p><b>End of an idle grant.</b> It ends when its time is over, when its client or session ends,
+ * when this process acquires the same lock in another mode, and when there are more than the
+ * client's limit: the least recently used first. While pushes may be missed, no idle grant is
+ * taken, and none is released: that would send a request for each to a store that does not answer.
+ * The renewal after a reconnect brings the notes. When the store may have forgotten its grants,
+ * idle ones are over: they are released together, behind the requests about open leases. A session
+ * that pushes never reach keeps nothing idle.
  *
- * <p><b>A host that slept.</b> Its clock stood still, and until the next renewal a session that is
- * over looks valid. So a grant that was idle for a while is taken only after a look at the clock
- * that counts the sleep.
+ * <p><b>A suspended host.</b> Its monotonic clock stood still, and until the next renewal an
+ * expired session looks valid. So a grant that was idle for a while is taken only after a check of
+ * the clock that counts suspension.
  *
- * <p><b>When it does not pay.</b> A grant that is called back before it was taken again {@value
- * #MIN_RETAKES} times has cost a contender a detour for little. Its name is not sticky for 2 s.
+ * <p><b>Little benefit.</b> A grant that is called back before it was taken again {@value
+ * #MIN_RETAKES} times has delayed a contender for little. Its name is not sticky for 2 s.
  *
  * <p><b>A try</b> that meets a marked holder would find a free lock busy. So it queues, which hands
  * the lock over in one step, and gives up after five round trips: its place in the queue, the
- * call-back, the release and the grant take three. But at least after 50 ms, for which a process
- * that collects garbage or waits for a processor does not run, and at most after 250 ms. A holder
- * that did not come in time is in use: later tries are told so at once for as long as its attempt
- * lives.
+ * call-back, the release and the grant take three. It waits at least 50 ms, as a process may pause
+ * that long for garbage collection or for a processor, and at most 250 ms. A holder that did not
+ * release in time is in use: later tries fail at once for as long as its attempt lives.
  *
- * <p>Everything here runs under the stripe's lock, and decides; {@link ClaimTransitions} asks and
- * releases.
+ * <p>Everything here runs under the stripe's lock, and decides; {@link ClaimTransitions} sends
+ * requests and releases.
  */
 final class StickyProtocol {
   private static final Logger log = LoggerFactory.getLogger(StickyProtocol.class);
@@ -68,8 +67,8 @@ final class StickyProtocol {
   private static final long MOST_CALL_NANOS = 250_000_000;
 
   /**
-   * A grant that was idle for so long is taken only after a look whether the host slept. The look
-   * costs some microseconds, which a lock that is taken again and again does not pay.
+   * A grant idle for longer than this is taken only after a check for a suspension of the host. The
+   * check costs some microseconds, too much for a lock that is taken again and again.
    */
   private static final long LOOK_NANOS = 20_000_000;
 
@@ -119,9 +118,9 @@ final class StickyProtocol {
   }
 
   /**
-   * A waiter has taken the claim's hold.
+   * Records that a waiter has taken the claim's hold.
    *
-   * @return whether a fresh block of tokens is to be asked for
+   * @return whether a fresh block of tokens is to be requested
    */
   boolean taken(Claim claim, Waiter waiter) {
     if (!(claim instanceof StickyClaim sticky)) {
@@ -136,14 +135,14 @@ final class StickyProtocol {
         && !claim.isRefreshing();
   }
 
-  /** The claim has a new block of tokens. */
+  /** Records the claim's new block of tokens. */
   void refilled(Claim claim) {
     if (claim instanceof StickyClaim sticky) {
       sticky.refillAt(settings.hasTokens() ? claim.tokensLeft() / 2 : 0);
     }
   }
 
-  /** The store has no more tokens for the claim. It is not asked again before the last was used. */
+  /** The store has no more tokens for the claim. The next request comes after the last was used. */
   void notRefilled(Claim claim) {
     if (claim instanceof StickyClaim sticky) {
       sticky.refillAt(0);
@@ -151,9 +150,9 @@ final class StickyProtocol {
   }
 
   /**
-   * The claim's lease was closed.
+   * Handles the close of the claim's lease.
    *
-   * @return the claim if its grant is idle now; null if that is to be given back
+   * @return the claim if its grant is idle now; null if that is to be released
    */
   @Nullable StickyClaim keep(Stripe stripe, Claim claim, LeaseImpl lease) {
     if (!(claim instanceof StickyClaim sticky) || !mayKeep(sticky)) {
@@ -187,7 +186,7 @@ final class StickyProtocol {
     return session.isCallable() && !session.isOver() && !session.hasEnded();
   }
 
-  /** The store may have forgotten the claim's grant. It is not taken any more. */
+  /** Marks a grant that the store may have forgotten. It is not taken any more. */
   void forgotten(Claim claim) {
     if (claim instanceof StickyClaim sticky) {
       sticky.keepFor(0);
@@ -209,19 +208,19 @@ final class StickyProtocol {
     return isUsable(session);
   }
 
-  /** For how long the attempt's grant is kept idle from now on; null if it is not idle. */
+  /** How long the attempt's grant will be kept idle; null if it is not idle. */
   @Nullable Duration idleLeft(Stripe stripe, LockName name, AttemptId attempt) {
     return stripe.find(name, attempt) instanceof StickyClaim claim && claim.isIdle()
         ? Duration.ofNanos(Math.max(0, claim.idleUntil() - settings.now()))
         : null;
   }
 
-  /** Another process wants the claim's hold: whether that is idle, and given back. */
+  /** Handles that another process wants the hold; returns whether it was idle, and is released. */
   boolean givesBack(Claim claim) {
     return IdleClaims.isIdle(claim) && settings.rules().givesBackIdleWhenCalled();
   }
 
-  /** The claim's attempt is being ended. */
+  /** Handles the end of the claim's attempt. */
   void ends(Stripe stripe, Claim claim) {
     unlink(stripe, claim);
     if (claim instanceof StickyClaim sticky
@@ -232,7 +231,7 @@ final class StickyProtocol {
     }
   }
 
-  /** The claim is not idle any more, if it was. */
+  /** Removes the claim from the idle ones, if it is there. */
   void unlink(Stripe stripe, Claim claim) {
     if (claim instanceof StickyClaim sticky && sticky.isIdle()) {
       stripe.idleClaims().remove(sticky);
@@ -242,10 +241,7 @@ final class StickyProtocol {
 
   // ---- Tries ----
 
-  /**
-   * A try was told that the lock is busy: whether it calls the holder back, and stands in the queue
-   * meanwhile.
-   */
+  /** Decides on a try that found the lock busy: whether it calls the holder back, and queues. */
   boolean callsBack(Stripe stripe, Claim claim, Reply.Holder holder) {
     Waiter head = claim.head();
     if (!settings.canCallBack()
@@ -260,12 +256,12 @@ final class StickyProtocol {
     return true;
   }
 
-  /** For how long a try waits for a holder that it has called back. */
+  /** How long a try waits for a holder that it has called back. */
   static long callNanos(long roundTripNanos) {
     return Math.min(MOST_CALL_NANOS, Math.max(LEAST_CALL_NANOS, 5 * roundTripNanos));
   }
 
-  /** The holder did not come in time: whether a try still waits for it. */
+  /** Handles a holder that did not release in time: whether a try still waits for it. */
   boolean callIsOver(Stripe stripe, Claim claim, AttemptId holder) {
     if (claim.calledBack() == null) {
       return false;

@@ -12,14 +12,14 @@ import io.mortise.spi.Mode;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a caller's wait begins and ends: it joins a claim of this process, or begins one. Everything
+ * The begin and end of a caller's wait: it joins a claim of this process, or begins one. Everything
  * here runs under the stripe's lock.
  */
 final class WaitProtocol {
   /** A store that is silent for longer is not merely slow. */
   private static final long SILENCE_NANOS = 1_000_000_000;
 
-  /** Nor is one that is silent for longer during at least half of a wait. */
+  /** Nor is a store that is silent for longer than this during at least half of a wait. */
   private static final long SHORT_SILENCE_NANOS = 500_000_000;
 
   private final EngineSettings settings;
@@ -47,7 +47,7 @@ final class WaitProtocol {
     this.queueLimit = queueLimit;
   }
 
-  /** A wait begins. It may be done when this returns. */
+  /** Begins a wait. It may be done when this returns. */
   void begin(Stripe stripe, Waiter waiter) {
     if (waiter.isEndless()) {
       stripe.refuseSelfWait(waiter);
@@ -62,7 +62,7 @@ final class WaitProtocol {
         transitions.takeIdle(stripe, idle, waiter);
         return;
       }
-      // It must not delay the next request.
+      // The release must not delay the next request.
       transitions.release(stripe, idle, true);
       common = stripe.common(waiter.name());
     }
@@ -98,7 +98,7 @@ final class WaitProtocol {
         claim.showHolder(waiter);
         waiter.busy();
       } else {
-        // That others of this process wait for the store says nothing about the lock.
+        // Other local waiters for the store say nothing about the lock.
         waiter.fail(settings.unavailable(claim.name(), storeFailure));
       }
     } else {
@@ -110,7 +110,7 @@ final class WaitProtocol {
     }
   }
 
-  /** A woken thread looks for what it was woken for. */
+  /** Handles the wake-up of a waiter's thread. */
   void onWakeUp(Stripe stripe, Waiter waiter) {
     Claim claim = Claim.of(waiter);
     if (claim != null && !waiter.isDone()) {
@@ -118,7 +118,7 @@ final class WaitProtocol {
     }
   }
 
-  /** The last part of a timed wait begins. */
+  /** Handles the last part of a timed wait. */
   void onDeadlineNear(Stripe stripe, Waiter waiter) {
     Claim claim = Claim.of(waiter);
     if (claim != null && !waiter.isDone()) {
@@ -126,7 +126,7 @@ final class WaitProtocol {
     }
   }
 
-  /** A waiter ends its wait. Returns false if it is too late, since the wait has ended. */
+  /** Ends a waiter's wait. Returns false if the wait has already ended. */
   boolean cancel(Stripe stripe, Waiter waiter) {
     Claim claim = Claim.of(waiter);
     if (waiter.isDone() || claim == null) {
@@ -159,7 +159,7 @@ final class WaitProtocol {
     return true;
   }
 
-  /** As {@link #cancel}, of a try whose time is over: the store did not decide it. */
+  /** As {@link #cancel}, for a try whose time is over: the store did not decide it. */
   boolean expireTry(Stripe stripe, Waiter waiter) {
     if (!cancel(stripe, waiter)) {
       return false;
@@ -168,7 +168,9 @@ final class WaitProtocol {
     return true;
   }
 
-  /** Why it is not known that others were in the waiter's way; null if it is. */
+  /**
+   * The failure that leaves open whether others held the lock; null if it is known that they did.
+   */
   private static @Nullable Throwable storeFailure(
       Claim claim, Waiter waiter, StoreSilence silence, @Nullable Long silentSince, long now) {
     if (claim.storeFailure() != null || claim.phase() == ClaimPhase.HELD) {
@@ -177,7 +179,7 @@ final class WaitProtocol {
     long silent = silentSince == null ? 0 : now - silentSince;
     boolean most = silent >= SHORT_SILENCE_NANOS && silent >= (now - waiter.arrivedAt()) / 2;
     if (!most && claim.phase() == ClaimPhase.ASKED) {
-      // Nor is anything known if others have asked in vain for as long.
+      // Nor is that known if other requests have had no answer for as long.
       silent = Math.max(silent, silence.nanos(now));
     }
     return most || silent >= SILENCE_NANOS ? EngineSettings.noAnswer("for", silent) : null;
@@ -185,7 +187,7 @@ final class WaitProtocol {
 
   /**
    * How long before the end of a wait {@link #onDeadlineNear} is to be called. A quarter longer
-   * than the silence that counts, since threads and timers run late.
+   * than the silence that counts, because threads and timers run late.
    */
   static long finalPollLead(long waitNanos) {
     return Math.min(SILENCE_NANOS, waitNanos / 2) / 4 * 5;

@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
-/** Tells listeners of one acquire. Not made while nobody listens. */
+/** Notifies listeners of one acquire. Not created without listeners. */
 public final class AcquireTrace {
   final EventPublisher publisher;
   final AcquireCall call;
@@ -27,14 +27,14 @@ public final class AcquireTrace {
     this.recorded = recorded;
   }
 
-  /** Whether this place in the store's queue is another one than before. */
+  /** Whether this place in the store's queue differs from the previous one. */
   public boolean isNewPlace(int ahead) {
     boolean isNew = place == null || place != ahead;
     place = ahead;
     return isNew;
   }
 
-  /** Tells the place in the store's queue, later and on another thread. */
+  /** Reports the place in the store's queue, later and on another thread. */
   public void queued(int ahead) {
     publisher
         .acquireQueued()
@@ -46,7 +46,7 @@ public final class AcquireTrace {
             });
   }
 
-  /** Tells the end of the acquire, on this thread. Called once. */
+  /** Reports the end of the acquire, on this thread. Called once. */
   public void ended(AcquireOutcome outcome, OptionalLong token, String reason, long now) {
     ended = true;
     if (recorded == null && publisher.acquireEnded().isEmpty()) {
@@ -60,7 +60,7 @@ public final class AcquireTrace {
     publisher.acquireEnded().call(listener -> listener.onAcquireEnded(event));
   }
 
-  /** For the lease that this acquire may get. */
+  /** The trace of the lease that this acquire may get. */
   public LeaseTrace lease() {
     return new LeaseTrace(this);
   }

@@ -24,15 +24,14 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells the listeners of one client, and the flight recorder, what its engine reports. Where nobody
- * listens and nothing is recorded, an acquire asks once whether that is so, and nothing more is
- * done. Thread-safe.
+ * Passes the events of a client's engines to its listeners and to the flight recorder. Without
+ * listeners and a recording, an acquire costs one check, and nothing else. Thread-safe.
  */
 public final class EventPublisher {
-  /** Numbers acquires of all clients, since one listener may listen to several. */
+  /** Numbers acquires of all clients, because one listener may serve several. */
   private static final AtomicLong CALLS = new AtomicLong();
 
-  /** So many events about queues and renewals may wait for a listener that blocks. */
+  /** The most events about queues and renewals that wait for a blocked listener. */
   private static final int BACKLOG = 1_024;
 
   private final @Nullable FlightRecording recording;
@@ -43,7 +42,7 @@ public final class EventPublisher {
   private final ListenerGroup sessionRenewed;
   private final ListenerGroup sessionChanged;
 
-  /** Whether a listener hears of acquires and leases. */
+  /** Whether a listener receives events of acquires and leases. */
   private final boolean hearsAcquires;
 
   private EventPublisher(
@@ -65,17 +64,17 @@ public final class EventPublisher {
   }
 
   /**
-   * Tells these, and the flight recorder where the JVM has one.
+   * Publishes to these listeners, and to the flight recorder if the JVM has one.
    *
-   * @param callbacks runs what is not told on the caller's thread
+   * @param callbacks runs the calls that are not made on the caller's thread
    */
   public static EventPublisher to(List<LockListener> listeners, Executor callbacks) {
-    // The classes behind it must not be touched where their module is missing.
+    // The classes of the recorder must not be touched if their module is missing.
     boolean hasRecorder = ModuleLayer.boot().findModule("jdk.jfr").isPresent();
     return new EventPublisher(listeners, hasRecorder ? new JfrRecording() : null, callbacks);
   }
 
-  /** Whether there is anybody to tell of an acquire. */
+  /** Whether any listener or recording receives acquires. */
   public boolean isActive() {
     return hearsAcquires || isRecording();
   }
@@ -88,7 +87,7 @@ public final class EventPublisher {
     return Objects.requireNonNull(recording);
   }
 
-  /** Tells that an acquire begins, on this thread. To be asked only if this is active. */
+  /** Reports the begin of an acquire, on this thread. Called only if this is active. */
   public AcquireTrace begin(
       String lock, Access access, String label, String store, LongSupplier clock) {
     AcquireCall call = new AcquireCall(CALLS.incrementAndGet(), lock, access, label, store);
@@ -102,9 +101,9 @@ public final class EventPublisher {
   }
 
   /**
-   * Tells of a renewal, later and on another thread.
+   * Reports a renewal, later and on another thread.
    *
-   * @param remaining nanoseconds, asked for when it is told
+   * @param remaining nanoseconds, read when it is reported
    */
   public void renewed(
       LockSession session,
@@ -123,9 +122,9 @@ public final class EventPublisher {
   }
 
   /**
-   * Tells of a change, later and on another thread.
+   * Reports a change of a session, later and on another thread.
    *
-   * @param remaining nanoseconds, asked for when it is told
+   * @param remaining nanoseconds, read when it is reported
    */
   public void changed(
       LockSession session, SessionState state, int leases, LongSupplier remaining, String reason) {

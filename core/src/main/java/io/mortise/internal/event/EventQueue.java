@@ -6,7 +6,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs tasks one after the other, in the order in which they came, on threads of an executor. The
+ * Runs tasks one after the other, in the order of their arrival, on threads of an executor. The
  * thread that adds a task never runs one. Thread-safe.
  */
 final class EventQueue {
@@ -21,7 +21,7 @@ final class EventQueue {
   /**
    * A queue without tasks.
    *
-   * @param most so many tasks may wait before offered ones are dropped
+   * @param most the number of waiting tasks above which offered ones are dropped
    */
   EventQueue(Executor executor, int most) {
     this.executor = executor;
@@ -33,7 +33,7 @@ final class EventQueue {
     add(task, Integer.MAX_VALUE);
   }
 
-  /** Adds a task unless too many wait. */
+  /** Adds a task unless too many are waiting. */
   void offer(Runnable task) {
     add(task, most);
   }
@@ -58,7 +58,7 @@ final class EventQueue {
       begun = true;
     } finally {
       if (!begun) {
-        // There was no thread for it: the next task tries again.
+        // There was no thread for it: the next task retries.
         stop();
       }
     }

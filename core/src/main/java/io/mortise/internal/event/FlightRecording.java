@@ -6,36 +6,35 @@ import io.mortise.event.LockListener.SessionChanged;
 import io.mortise.event.LockListener.SessionRenewed;
 
 /**
- * Writes events to a recording of the Java Flight Recorder. An interface, so that nothing of module
- * {@code jdk.jfr} is touched where that is missing.
+ * Writes events to a recording of the Java Flight Recorder. An interface, so that no class of
+ * module {@code jdk.jfr} is touched if the module is missing.
  */
 interface FlightRecording {
-  /** Whether a recording is running that wants events of acquires or holds. Costs a nanosecond. */
+  /** Whether a running recording includes events of acquires or holds. Costs a nanosecond. */
   boolean isEnabled();
 
-  /** Takes the time when an acquire begins. */
+  /** Records the begin of an acquire. */
   Object beginAcquire();
 
   /**
    * Writes an acquire.
    *
-   * @param begun what {@link #beginAcquire()} gave
+   * @param begun the result of {@link #beginAcquire()}
    */
   void endAcquire(Object begun, AcquireEnded event);
 
-  /** Takes the time when a lease begins. */
+  /** Records the begin of a lease. */
   Object beginHold();
 
   /**
    * Writes a hold, and if the lease was lost, its loss.
    *
-   * @param begun what {@link #beginHold()} gave
+   * @param begun the result of {@link #beginHold()}
    */
   void endHold(Object begun, LeaseEnded event);
 
   /** Writes a renewal that failed or was slow. */
   void renewed(SessionRenewed event);
 
-  /** Writes a change of a session. */
   void changed(SessionChanged event);
 }

@@ -9,15 +9,15 @@ import java.util.Locale;
 import jdk.jfr.FlightRecorder;
 
 /**
- * Events of the Java Flight Recorder. Only this and the event classes need module jdk.jfr. To load
+ * Events of the Java Flight Recorder. Only this and the event classes need module jdk.jfr. Loading
  * the first event class takes tens of milliseconds, so none is loaded before the recorder is
- * initialized, as by the first recording of the process.
+ * initialized, for instance by the first recording of the process.
  */
 final class JfrRecording implements FlightRecording {
-  /** A renewal that takes longer than one part in so many of the TTL is written. */
+  /** A renewal is written if it takes longer than the TTL divided by this. */
   private static final int SLOW_PART = 3;
 
-  /** Asked for whether their settings are on; never committed. */
+  /** Events used to check whether their settings are on; never committed. */
   private static final class EventSettings {
     static final LockAcquireEvent ANY_ACQUIRE = new LockAcquireEvent();
     static final LockHoldEvent ANY_HOLD = new LockHoldEvent();

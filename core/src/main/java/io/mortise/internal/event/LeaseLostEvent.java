@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The loss of a lease, in a recording of the Java Flight Recorder. It is written on a thread of the
- * engine, so a stack trace would tell nothing.
+ * engine, so a stack trace would have no information.
  */
 @Name("io.mortise.Lost")
 @Label("Lease Lost")

@@ -10,8 +10,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells listeners of one lease: of its end, once, and never before the acquire that it came from. A
- * lease may be lost while its acquire is being told; then the acquiring thread tells both.
+ * Reports the end of one lease to listeners, once, and never before its acquire. A lease may be
+ * lost while its acquire is being reported; then the acquiring thread reports both.
  */
 public final class LeaseTrace {
   private static final int NEW = 0;
@@ -24,7 +24,7 @@ public final class LeaseTrace {
   private long heldSince;
   private @Nullable Object recorded;
 
-  // Written under the stripe's lock by what ends the lease, or by its closing thread after that.
+  // Written under the stripe's lock when the lease ends, or later by its closing thread.
   private long endedAt;
   private LeaseEnd end = LeaseEnd.RELEASED;
   private String reason = "";
@@ -34,7 +34,7 @@ public final class LeaseTrace {
     this.acquire = acquire;
   }
 
-  /** Tells on this thread that the acquire was granted; its caller gets the lease next. */
+  /** Reports on this thread that the acquire was granted; its caller gets the lease next. */
   public void granted(OptionalLong token, long now) {
     this.token = token;
     this.heldSince = now;
@@ -48,18 +48,18 @@ public final class LeaseTrace {
     }
   }
 
-  /** Under the stripe's lock: this thread gives the lease up, and will tell so. */
+  /** Called under the stripe's lock: this thread releases the lease, and will report that. */
   public void released(long now) {
     endedAt = now;
     releaser = Thread.currentThread();
   }
 
-  /** Under the stripe's lock: it was given up, and its grant is kept for so long. */
+  /** Called under the stripe's lock: the lease was released, and its grant is kept for a time. */
   public void staysIdle(Duration kept) {
     reason = "idle, kept for " + DurationText.format(kept);
   }
 
-  /** Whether this thread has given the lease up and must tell so now; true once. */
+  /** Whether this thread has released the lease and must report that now; true once. */
   public boolean takeRelease() {
     boolean mine = releaser == Thread.currentThread();
     if (mine) {
@@ -68,27 +68,27 @@ public final class LeaseTrace {
     return mine;
   }
 
-  /** The store's answer to a release shows that the lease had ended before. */
+  /** Records that the store's answer to a release shows an earlier end of the lease. */
   public void endedBefore(LeaseEnd what, String why) {
     end = what;
     reason = why;
   }
 
-  /** Tells the end of the lease on this thread. */
+  /** Reports the end of the lease on this thread. */
   public void tellRelease() {
     if (recorded != null || !acquire.publisher.leaseEnded().isEmpty()) {
       acquire.publisher.leaseEnded().call(event());
     }
   }
 
-  /** Under the stripe's lock: the lease is lost. */
+  /** Called under the stripe's lock: the lease is lost. */
   public void lost(LeaseEnd what, String why, long now) {
     endedAt = now;
     end = what;
     reason = why;
   }
 
-  /** Tells the loss, later and on another thread; to be called with no lock held. */
+  /** Reports the loss, later and on another thread; called with no lock held. */
   public void tellLoss() {
     if (!state.compareAndSet(NEW, LOST_BEFORE)) {
       acquire.publisher.leaseEnded().add(event());

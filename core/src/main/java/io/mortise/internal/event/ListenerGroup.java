@@ -14,17 +14,16 @@ final class ListenerGroup {
   private final EventQueue queue;
   private final AtomicBoolean hasFailed;
 
-  /** One call of a listener. */
   @FunctionalInterface
   interface ListenerCall {
     void to(LockListener listener);
   }
 
   /**
-   * Those of the listeners that override a method.
+   * The listeners that override a method.
    *
    * @param event the method's only parameter
-   * @param queue of the calls that are made later
+   * @param queue the queue of calls that are made later
    * @param hasFailed whether a call of any group of the client has failed
    */
   ListenerGroup(
@@ -54,7 +53,7 @@ final class ListenerGroup {
     return listeners.length == 0;
   }
 
-  /** Calls later, in order, unless too much waits. */
+  /** Calls later, in order, unless too many calls wait. */
   void offer(ListenerCall call) {
     if (!isEmpty()) {
       queue.offer(() -> call(call));
@@ -68,13 +67,12 @@ final class ListenerGroup {
     }
   }
 
-  /** Calls now, on this thread. */
   void call(ListenerCall call) {
     for (LockListener listener : listeners) {
       try {
         call.to(listener);
       } catch (RuntimeException | Error e) {
-        // Whatever it is: a granted lock must reach its caller all the same.
+        // Any throwable: a granted lock must reach its caller even so.
         failed(listener, e);
       }
     }

@@ -1,6 +1,6 @@
 /**
- * The way of events from the engine to listeners and to the flight recorder. Start reading at
- * {@code EventPublisher}.
+ * Passes events from the engine to listeners and to the flight recorder. Start reading at {@code
+ * EventPublisher}.
  */
 @NullMarked
 package io.mortise.internal.event;

@@ -16,29 +16,29 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What this process has to do to documents, by their keys: the requests of a session by lock,
- * changes of sessions' documents by session, and steps of recipes by text. At most one step of a
- * key is in flight. Items that come meanwhile gather for the next one. So a process never competes
- * with itself for a document, however many of its threads want to change it.
+ * Batches this process's changes of documents by key: the requests of a session by lock, changes of
+ * sessions' documents by session, and steps of recipes by text. At most one step of a key is in
+ * flight. Items that come meanwhile gather for the next one. So a process never competes with
+ * itself for a document, regardless of how many of its threads change it.
  *
  * <p><b>Order.</b> Items of a key take effect in the order of a {@link RequestQueue}: acquires go
  * last, and requests of one attempt keep their order. An item that is added after another was
  * answered takes effect after it.
  *
- * <p><b>Failures.</b> If one item may be what made a step fail, as when a document is too large,
- * the step is sent again with half of the items: a release is not refused for an acquire that makes
- * the document too large. After a step that was made, the next may be twice as large. If the server
- * is silent or refuses for another reason, as when it throttles, the items of the step fail at
- * once. Items that were not in a failed step are sent with the next one.
+ * <p><b>Failures.</b> If one item may have made a step fail, for instance because a document is too
+ * large, the step is retried with half of the items: a release is not refused because of an acquire
+ * that makes the document too large. After a successful step the next may be twice as large. If the
+ * server is silent or refuses for another reason, as when it throttles, the items of the step fail
+ * at once. Items that were not in a failed step are sent with the next one.
  *
- * <p>Thread-safe. Nothing is called under the lock.
+ * <p>Thread-safe. No callback runs under the lock.
  *
  * @param <K> names a document
- * @param <I> what is to be done to it
- * @param <O> what became of that
+ * @param <I> a change of it
+ * @param <O> the outcome of a change
  */
 public final class KeyedBatcher<K, I, O> {
-  /** Bounds what a step does (invariants.md#bounded-steps). */
+  /** Bounds the work of a step (invariants.md#bounded-steps). */
   private static final int MOST_TOGETHER = 64;
 
   private final Function<I, @Nullable Request> request;
@@ -46,7 +46,7 @@ public final class KeyedBatcher<K, I, O> {
   private final Predicate<Throwable> isOfOne;
   private final ReentrantLock guard = new ReentrantLock();
 
-  /** By key, while a step of it is in flight. Guarded. */
+  /** The items by key, while a step of the key is in flight. Guarded by the lock. */
   private final Map<K, KeyedItems<I, O>> open = new HashMap<>();
 
   /** Takes a step of one key. */
@@ -55,9 +55,9 @@ public final class KeyedBatcher<K, I, O> {
     /**
      * Takes the step.
      *
-     * @param items those of the step, in order. A step that asks again gets those that were added
-     *     since, too
-     * @return the outcomes of the items that it got last
+     * @param items supplies the items of the step, in order. A repeated call also returns items
+     *     added since
+     * @return the outcomes of the items of its last call
      */
     CompletionStage<List<O>> take(K key, Supplier<List<I>> items);
   }
@@ -65,14 +65,14 @@ public final class KeyedBatcher<K, I, O> {
   private record PendingItem<I, O>(
       @Nullable Request request, I item, CompletableFuture<O> outcome) {}
 
-  /** The items of one key. Guarded. */
+  /** The items of one key. Guarded by the lock. */
   private static final class KeyedItems<I, O> {
     RequestQueue<PendingItem<I, O>> waiting = new RequestQueue<>();
 
-    /** Those of the step in flight, or of the same when it is taken again. */
+    /** The items of the step in flight, also if it is repeated. */
     final List<PendingItem<I, O>> inStep = new ArrayList<>();
 
-    /** How many a step may have: fewer after one that an item made fail. */
+    /** The maximum number of items in a step: fewer after a failure because of one item. */
     int most = MOST_TOGETHER;
 
     void add(PendingItem<I, O> item) {
@@ -91,7 +91,7 @@ public final class KeyedBatcher<K, I, O> {
       return inStep.stream().map(PendingItem::item).toList();
     }
 
-    /** Removes those of the step and returns them; none if fewer of them are to be sent again. */
+    /** Removes the items of the step and returns them; none if fewer of them will be sent again. */
     List<PendingItem<I, O>> answered(boolean failedOfOne) {
       if (failedOfOne && inStep.size() > 1) {
         most = inStep.size() / 2;
@@ -112,11 +112,11 @@ public final class KeyedBatcher<K, I, O> {
   }
 
   /**
-   * Does nothing yet.
+   * A batcher without items.
    *
-   * @param request the request that an item is, by which it is ordered; null for an item that keeps
+   * @param request the request of an item, which determines its order; null for an item that keeps
    *     its place
-   * @param isOfOne whether one item alone may be what made a step fail
+   * @param isOfOne whether one item alone may have made a step fail
    */
   public KeyedBatcher(
       Function<I, @Nullable Request> request,
@@ -128,7 +128,7 @@ public final class KeyedBatcher<K, I, O> {
   }
 
   /**
-   * Does an item now, or with the next step of its key.
+   * Executes an item now, or with the next step of its key.
    *
    * @param outcome is completed before those of items that take effect later
    */
@@ -148,7 +148,7 @@ public final class KeyedBatcher<K, I, O> {
   }
 
   private void send(K key) {
-    // The step may fail by its read, before it asks for its items.
+    // The step may fail in its read, before it takes its items.
     batch(key);
     CompletionStages.start(() -> step.take(key, () -> batch(key)))
         .whenComplete((outcomes, failure) -> answered(key, outcomes, failure));
@@ -163,7 +163,7 @@ public final class KeyedBatcher<K, I, O> {
     }
   }
 
-  /** A step was taken, or has failed. */
+  /** Handles the end of a step, by success or failure. */
   private void answered(K key, @Nullable List<O> outcomes, @Nullable Throwable failure) {
     boolean failedOfOne = failure != null && isOfOne.test(CompletionStages.cause(failure));
     List<PendingItem<I, O>> done;

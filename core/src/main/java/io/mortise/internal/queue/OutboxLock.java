@@ -7,21 +7,21 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A short lock over passive state, and the calls that follow from a change of that state. Nobody
- * waits, does I/O or calls a sink, a listener or a store under the lock: what is to be called is
- * queued under it and called after it was let go.
+ * A short lock over passive state, and the calls that follow from a change of that state. No thread
+ * waits, does I/O or calls a sink, a listener or a store under the lock: calls are queued under it
+ * and made after it is released.
  *
  * <p><b>Two queues.</b> Calls of {@link #afterUnlock} are made by the thread that queued them, in
- * the order in which it did; calls of two threads may overlap. Calls of {@link #send} are made by
- * one thread at a time, in the order of a {@link RequestQueue}. The thread that finds nobody
- * sending sends for all others until nothing is left. A thread makes its own calls before it sends.
+ * the order of queueing; calls of two threads may overlap. Calls of {@link #send} are made by one
+ * thread at a time, in the order of a {@link RequestQueue}. A thread that finds no other sending
+ * sends for all others until nothing is left. A thread makes its own calls before it sends.
  *
- * <p><b>Who may call what.</b> Any thread may lock. {@link #afterUnlock} and {@link #send} want the
- * lock held. Calls are made with this lock not held, and may lock again, queue and send. A thread
- * that has the lock may lock again: its calls are made when it lets go for the last time.
+ * <p><b>Locking.</b> Any thread may lock. {@link #afterUnlock} and {@link #send} need the lock
+ * held. Calls are made without this lock, and may lock again, queue and send. The lock is
+ * re-entrant: calls are made after its last release.
  *
- * <p><b>Failures.</b> A call that throws keeps none behind it from being made. {@link #unlock}
- * throws the first failure when all calls were made; later ones are suppressed in it.
+ * <p><b>Failures.</b> After a call that throws, the others are still made. {@link #unlock} throws
+ * the first failure when all calls were made; later ones are suppressed in it.
  */
 public class OutboxLock {
   private static final Runnable[] NONE = {};
@@ -33,15 +33,14 @@ public class OutboxLock {
   private final RequestQueue<Runnable> outbox = new RequestQueue<>();
   private boolean sending;
 
-  /** A lock that is free, with nothing to be called. */
+  /** A free lock without queued calls. */
   public OutboxLock() {}
 
-  /** Blocks until no other thread has the lock. */
   public final void lock() {
     lock.lock();
   }
 
-  /** Lets go of the lock, and makes the calls that were queued under it. */
+  /** Releases the lock, and makes the calls that were queued under it. */
   public void unlock() {
     if (lock.getHoldCount() > 1) {
       lock.unlock();
@@ -58,7 +57,7 @@ public class OutboxLock {
     makeCalls(due, send);
   }
 
-  /** Changes the state under the lock, then makes the calls that this has queued. */
+  /** Changes the state under the lock, then makes the calls queued by the change. */
   public final void run(Runnable change) {
     lock();
     try {
@@ -68,7 +67,6 @@ public class OutboxLock {
     }
   }
 
-  /** Reads the state under the lock. */
   public final <T> T get(Supplier<T> reading) {
     lock();
     try {
@@ -78,12 +76,12 @@ public class OutboxLock {
     }
   }
 
-  /** Under the lock: to be called by this thread when it has let go. */
+  /** Queues a call that this thread makes after it has released the lock. Called under the lock. */
   public final void afterUnlock(Runnable call) {
     calls.add(call);
   }
 
-  /** Under the lock: to be called without it, after all that was to be sent before. */
+  /** Queues a call to be made without the lock, after earlier sends. Called under the lock. */
   public final void send(Runnable call) {
     outbox.add(null, call);
   }

@@ -8,12 +8,12 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Requests that wait to be sent or executed. Acquires go last, in the order in which they came:
- * most of them are polls, and a release that frees a lock must not stand behind those of all who
- * wait for it (invariants.md#ends-before-acquires). Nor must one that confirms a hold, whose lease
- * is not valid until it is answered. Requests of one attempt keep their order. Not thread-safe.
+ * Requests that wait to be sent or executed. Acquires go last, in order of arrival: most of them
+ * are polls, and a release that frees a lock must not queue behind the polls of all its waiters
+ * (invariants.md#ends-before-acquires). Nor must an acquire that confirms a hold, whose lease is
+ * not valid until it is answered. Requests of one attempt keep their order. Not thread-safe.
  *
- * @param <T> what stands for a request
+ * @param <T> an entry for a request
  */
 public final class RequestQueue<T> {
   private final ArrayDeque<T> first = new ArrayDeque<>(1);
@@ -21,13 +21,13 @@ public final class RequestQueue<T> {
   /** By attempt, so that an end finds the acquire that must go before it. */
   private final Map<AttemptId, T> acquires = new LinkedHashMap<>();
 
-  /** A queue of nothing. */
+  /** An empty queue. */
   public RequestQueue() {}
 
   /**
-   * Adds one.
+   * Adds an entry.
    *
-   * @param request null for what concerns no attempt, which goes before acquires
+   * @param request null for an entry without an attempt, which goes before acquires
    */
   public void add(@Nullable Request request, T entry) {
     if (request == null) {
@@ -45,13 +45,13 @@ public final class RequestQueue<T> {
     }
   }
 
-  /** The next one; null if there is none. */
+  /** The next entry; null if there is none. */
   public @Nullable T peek() {
     T next = first.peek();
     return next != null || acquires.isEmpty() ? next : acquires.values().iterator().next();
   }
 
-  /** Removes the next one; null if there is none. */
+  /** Removes the next entry; null if there is none. */
   public @Nullable T poll() {
     T next = first.poll();
     if (next == null && !acquires.isEmpty()) {
@@ -62,7 +62,7 @@ public final class RequestQueue<T> {
     return next;
   }
 
-  /** Whether there is none. */
+  /** Whether there is no entry. */
   public boolean isEmpty() {
     return first.isEmpty() && acquires.isEmpty();
   }

@@ -10,21 +10,21 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * What the store keeps of a barrier: the generation that is gathering, how many have come, and
- * which of those before were broken. As text: {@code 1 B <id> <parties> <generation> <arrived>
+ * A barrier's state in the store: the gathering generation, the number of its arrivals, and the
+ * earlier generations that were broken. As text: {@code 1 B <id> <parties> <generation> <arrived>
  * <last> <floor> <broken>}. Immutable.
  *
  * <p>A generation ends in one step: with its last arrival, or when it is broken. The next one
  * begins in the same step.
  *
- * @param id tells two barriers of one name apart, if the first has expired
- * @param parties how many pass together
- * @param generation the one that is gathering, from 1
- * @param arrived how many have come to it
- * @param last the latest that came, in whatever generation, so that it knows its own arrival when
+ * @param id distinguishes two barriers of one name, if the first has expired
+ * @param parties the number of parties that pass together
+ * @param generation the gathering generation, from 1
+ * @param arrived the number of its arrivals
+ * @param last the latest arrival in any generation, so that a party recognises its own arrival when
  *     the answer is lost; {@code -} for none
- * @param floor earlier generations are not known any more
- * @param broken the generations of those since then that were broken
+ * @param floor the first generation that is still known
+ * @param broken the known generations that were broken
  */
 record BarrierDocument(
     String id,
@@ -36,7 +36,7 @@ record BarrierDocument(
     List<BrokenGeneration> broken) {
   private static final String HEAD = "1 B ";
 
-  /** So many broken generations are remembered. */
+  /** The maximum number of broken generations that are remembered. */
   static final int MOST_BROKEN = 64;
 
   /** A generation that did not pass. */
@@ -59,7 +59,7 @@ record BarrierDocument(
     return new BarrierDocument(id, parties, 1, 0, "-", 1, List.of());
   }
 
-  /** After an arrival; the last one ends the generation. */
+  /** The document after an arrival; the last arrival ends the generation. */
   BarrierDocument entered(String entrant) {
     boolean full = arrived + 1 == parties;
     return new BarrierDocument(
@@ -72,7 +72,7 @@ record BarrierDocument(
         broken);
   }
 
-  /** After a generation was broken; the same if it has ended. */
+  /** The document after a generation was broken; the same if it has ended. */
   BarrierDocument broken(long number, Reason reason) {
     if (number != generation) {
       return this;
@@ -87,8 +87,8 @@ record BarrierDocument(
   }
 
   /**
-   * What has become of a generation that this party has come to. A store that has forgotten its
-   * latest writes may not know of the party: its index is another's then.
+   * The state of a generation that this party has entered. A store that has forgotten its latest
+   * writes may have lost the party: its index then belongs to another.
    */
   PhaseState state(long number, int index) {
     return number == generation && arrived <= index
@@ -96,7 +96,7 @@ record BarrierDocument(
         : state(number);
   }
 
-  /** What has become of a generation that somebody has come to. */
+  /** The state of a generation that any party has entered. */
   PhaseState state(long number) {
     if (number == generation) {
       return PhaseState.OPEN;
@@ -120,10 +120,10 @@ record BarrierDocument(
   }
 
   /**
-   * Reads what the store keeps; empty if it keeps nothing.
+   * Decodes the store's text; empty if there is none.
    *
-   * @throws LockException if something else wrote it, or a later version, or with another number of
-   *     parties
+   * @throws LockException if another program or a later version wrote it, or if it has another
+   *     number of parties
    */
   static Optional<BarrierDocument> decode(String name, int parties, Fact fact) {
     if (fact.content().isEmpty()) {

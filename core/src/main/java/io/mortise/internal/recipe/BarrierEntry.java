@@ -17,20 +17,20 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A party that comes to a barrier, until it has passed.
+ * A party at a barrier, from its call until it has passed.
  *
- * <p><b>Steps.</b> It acquires the lock of the barrier, so that parties come one by one. It reads
- * which index is next, and acquires the party lock of that index, which it holds while it is a
- * party. It writes its arrival, releases the lock of the barrier, and waits. The party lock is
- * acquired before the arrival is written: a neighbour that gets it knows that the party is gone.
+ * <p><b>Steps.</b> It acquires the lock of the barrier, so that parties arrive one by one. It reads
+ * the next index, and acquires the party lock of that index, which it holds while it is a party. It
+ * writes its arrival, releases the lock of the barrier, and waits. The party lock is acquired
+ * before the arrival is written: a neighbour that gets it knows that the party is gone.
  *
  * <p><b>Ends.</b> The user's future may end at any time: by the user, by the client's close, by the
- * deadline. Each step looks at that when its answer has come, and gives back what it has. An
- * arrival that is written is broken first. Whether the deadline or the writing comes first is
- * decided under the guard: a party that gave up writes nothing.
+ * deadline. Each step checks that when its answer has come, and then releases its locks. If the
+ * arrival was written, the generation is broken first. The guard decides whether the deadline or
+ * the write comes first: a party that gave up writes nothing.
  */
 final class BarrierEntry {
-  /** For waits that are not to end by themselves. */
+  /** A wait without limit. */
   static final long ENDLESS = -1;
 
   private final Recipes recipes;
@@ -52,7 +52,7 @@ final class BarrierEntry {
   private boolean isAbandoned;
   private EngineScheduler.@Nullable ScheduledTimer timer;
 
-  // By one step after the other.
+  // Used by one step after the other.
   private @Nullable Lease barrierLease;
   private @Nullable Lease partyLease;
 
@@ -77,7 +77,7 @@ final class BarrierEntry {
     if (recipes.keepsFacts()) {
       acquire("barrier/" + name, this::onBarrierLease);
     } else {
-      readIndex(); // Is refused, before anything is held.
+      readIndex(); // The entry is refused before any lock is held.
     }
     return result;
   }
@@ -87,7 +87,7 @@ final class BarrierEntry {
     return Recipes.joinOutcome(begin(), this::abandon);
   }
 
-  /** What follows a granted lock. */
+  /** The step after a granted lock. */
   @FunctionalInterface
   private interface LeaseStep {
     void granted(Lease lease);
@@ -200,7 +200,7 @@ final class BarrierEntry {
     assert written != null;
   }
 
-  /** The text with this party's arrival; empty if it stands there, or its index is another's. */
+  /** The text with this party's arrival; empty if it is there, or its index belongs to another. */
   private Optional<String> arrival(Fact present, BarrierParty party, Lease lease) {
     BarrierDocument found = decodeOr(present, party.id());
     boolean isMine =
@@ -221,7 +221,8 @@ final class BarrierEntry {
 
   private void afterWriting(Fact present, BarrierParty party, Lease lease) {
     BarrierDocument found = decodeOr(present, "");
-    if (!found.last().equals(me)) { // Somebody broke the generation meanwhile: the next one.
+    // Another party broke the generation meanwhile: enter the next one.
+    if (!found.last().equals(me)) {
       partyLease = null;
       giveBack(lease);
       boolean abandoned;
@@ -251,7 +252,7 @@ final class BarrierEntry {
   }
 
   /**
-   * The outcome of the writing is unknown, so the generation is broken if it may have this party.
+   * Handles an unknown outcome of the write: breaks the generation if it may include this party.
    */
   private void breakArrival(BarrierParty party, @Nullable Throwable failure) {
     Entering phase = new Entering(party, fact);
@@ -305,7 +306,7 @@ final class BarrierEntry {
 
   // ---- Ending ----
 
-  /** Whether this party is not to arrive any more. */
+  /** Whether this party must not arrive any more. */
   private boolean isOver() {
     guard.lock();
     try {
@@ -316,7 +317,8 @@ final class BarrierEntry {
   }
 
   /**
-   * Before this party has arrived nobody needs to be told; while it writes, it is told after that.
+   * Times out. Before its arrival no other party is concerned; during the write, the generation is
+   * broken afterwards.
    */
   private void timeOut() {
     guard.lock();
@@ -343,8 +345,8 @@ final class BarrierEntry {
   }
 
   /**
-   * The thread that waits for the future was interrupted. Others may know of an arrival that is
-   * being written, so the future ends as the generation does then.
+   * The waiting thread was interrupted. Others may see an arrival that is being written, so the
+   * future ends as the generation does then.
    */
   private void abandon() {
     PhaseWait wait;
@@ -366,7 +368,7 @@ final class BarrierEntry {
     }
   }
 
-  /** The future has ended, by whomever. */
+  /** The future has ended, by any cause. */
   private void ended() {
     CompletableFuture<Lease> attempt;
     PhaseWait wait;

@@ -6,37 +6,33 @@ import io.mortise.spi.Fact;
 import java.time.Duration;
 import java.util.Optional;
 
-/**
- * A party's entering or leaving of a generation, as a pure view of the document that tells of it.
- */
+/** A party's entering or leaving of a generation, as a pure view of its document. */
 sealed interface BarrierPhase {
-  /** Of which neighbour to wait for the end; none. */
+  /** No neighbour to wait for. */
   int NOBODY = -1;
 
-  /** How long the store keeps a phase that has ended, so that all of its parties see how. */
+  /** How long the store keeps an ended phase, so that all of its parties see the outcome. */
   Duration ENDED = Duration.ofMinutes(10);
 
-  /** Which party of which generation. */
+  /** The party with its generation. */
   BarrierParty party();
 
-  /** Where the document is. */
+  /** The name of the document. */
   LockName fact();
 
-  /**
-   * How long the store keeps the document while the phase is open; a quarter of it is refreshed.
-   */
+  /** How long the store keeps the document of an open phase; refreshed after a quarter of that. */
   Duration keep();
 
-  /** Where it stands. */
+  /** The state of the phase. */
   PhaseState state(Fact present);
 
-  /** The index of the party whose end this one is to notice. */
+  /** The index of the party whose end this party has to notice. */
   int neighbour(Fact present);
 
-  /** The text after it was broken; empty if it has ended. */
+  /** The text after the phase was broken; empty if it has ended. */
   Optional<String> broken(Fact present, Reason reason);
 
-  /** What it is, in messages. */
+  /** The phase's name in messages. */
   String text();
 
   /** A party of a generation of a barrier, by the index of its arrival. */
@@ -47,9 +43,9 @@ sealed interface BarrierPhase {
     }
   }
 
-  /** Until the last party has come. */
+  /** The phase until the last party has arrived. */
   record Entering(BarrierParty party, LockName fact) implements BarrierPhase {
-    /** Short: if all that wait have died, nobody may pass with them. */
+    /** Short: if all waiting parties have died, no later party may pass with them. */
     static final Duration KEEP = Duration.ofSeconds(20);
 
     private Optional<BarrierDocument> document(Fact present) {
@@ -91,7 +87,7 @@ sealed interface BarrierPhase {
     }
   }
 
-  /** Until the last party wants to leave. */
+  /** The phase until the last party wants to leave. */
   record Leaving(BarrierParty party, LockName fact) implements BarrierPhase {
     private static final Duration KEEP = Duration.ofDays(1);
 
@@ -106,7 +102,9 @@ sealed interface BarrierPhase {
       return LeaveDocument.decode(party.name(), present);
     }
 
-    /** The text after this party wanted to leave; empty if it did before, or if it is broken. */
+    /**
+     * The text after this party wanted to leave; empty if it did before, or the phase is broken.
+     */
     Optional<String> left(Fact present) {
       LeaveDocument before =
           document(present).orElseGet(() -> LeaveDocument.first(party.parties()));
@@ -119,7 +117,7 @@ sealed interface BarrierPhase {
       return KEEP;
     }
 
-    /** Of a text: the party that leaves last ends the phase. */
+    /** The time to keep a text: the party that leaves last ends the phase. */
     Duration keepOf(String content) {
       return state(new Fact(1, content)).isOpen() ? KEEP : ENDED;
     }

@@ -13,10 +13,9 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads a document until it says what is waited for. The pause between two reads is an eighth of
- * the time that was waited so far, from 10 to 500 ms, less a random part of up to half. It goes on
- * reading while the store does not answer. It ends when its result is completed, by it or by a
- * caller.
+ * Reads a document until a decision is made. The pause between two reads is an eighth of the time
+ * waited so far, from 10 to 500 ms, less a random part of up to half. It continues while the store
+ * does not answer. It ends when its result is completed, by it or by a caller.
  */
 final class DocumentPoll<T> {
   static final long SHORTEST_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
@@ -36,8 +35,8 @@ final class DocumentPoll<T> {
   /**
    * A poll that has not begun.
    *
-   * @param decision what the document says; empty to read on. Called one at a time
-   * @param result is completed with that, or with what the decision throws
+   * @param decision decides on the document; empty to continue reading. Called one at a time
+   * @param result is completed with the decision, or with its exception
    */
   DocumentPoll(
       Recipes recipes,
@@ -58,7 +57,7 @@ final class DocumentPoll<T> {
     read();
   }
 
-  /** Why the latest read failed; null if it did not. */
+  /** The failure of the latest read; null if it did not fail. */
   @Nullable LockException trouble() {
     return trouble;
   }
@@ -91,7 +90,7 @@ final class DocumentPoll<T> {
       }
     }
     timer = env.timers().schedule(pauseNanos(), this::read);
-    if (result.isDone()) { // It may have ended before there was this timer to cancel.
+    if (result.isDone()) { // The poll may have ended before there was this timer to cancel.
       cancelTimer();
     }
   }

@@ -6,9 +6,9 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
-/** A barrier as users see it; {@link BarrierEntry} and {@link EnginePassage} do the work. */
+/** A barrier for users; {@link BarrierEntry} and {@link EnginePassage} do the work. */
 final class EngineBarrier implements DistributedBarrier {
-  /** The rest of a lock's name tells the parties apart. */
+  /** The rest of a lock's name identifies the party. */
   private static final int LONGEST_NAME = 450;
 
   private final Recipes recipes;

@@ -18,9 +18,9 @@ final class EngineLatch implements DistributedLatch {
   private static final Duration SHORTEST = Duration.ofSeconds(10);
 
   /**
-   * For so long a deletion is remembered, by a text without content. A count-down that has begun
-   * the latch may have sent an earlier request that is still in flight: it would begin the latch
-   * once more where nothing stands. No store executes a request so late.
+   * How long a deletion is remembered, by a text without content. A count-down that began the latch
+   * may have an earlier request in flight, which would begin the latch again if there were no text.
+   * No store executes a request so late.
    */
   private static final Duration DELETED = Duration.ofMinutes(10);
 
@@ -220,7 +220,7 @@ final class EngineLatch implements DistributedLatch {
                 fact,
                 DELETED,
                 present -> {
-                  // Of another number of parties, too: that is what one deletes it for.
+                  // A latch of another number of parties, too: that is a reason to delete it.
                   if (present.content().isEmpty()) {
                     return Optional.empty();
                   }

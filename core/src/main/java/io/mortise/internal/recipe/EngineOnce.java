@@ -27,23 +27,23 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Work that is done once: a lock for who runs it, and a text in the store for what became of it.
+ * Work to be done once: a lock for the run, and a text in the store for its outcome.
  *
  * <p>A run writes twice, each time only over the version that it has read or written before. The
- * first writing says that it has begun, so that a run which lost its lease finds another version as
- * soon as its successor has begun. A writing whose answer was lost is repeated while the lease is
- * valid; the name of the run in the text tells whether it was executed.
+ * first write records its begin, so that a run which lost its lease finds another version as soon
+ * as its successor has begun. If the answer to a write is lost, the write is repeated while the
+ * lease is valid; the name of the run in the text shows whether it was executed.
  */
 final class EngineOnce implements DistributedOnce {
   private static final Duration SHORTEST = Duration.ofMillis(1);
 
-  /** A run that has begun is known for so long at least; it may take longer than its result. */
+  /** A begun run is remembered at least this long; it may take longer than its result is kept. */
   private static final Duration BEGUN = Duration.ofDays(1);
 
   private static final long FIRST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
   private static final long MAX_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
-  /** Nothing has run yet: a store that goes on failing is reported after some 2.5 s. */
+  /** Nothing has run yet: a store that keeps failing is reported after some 2.5 s. */
   private static final int MAX_BEGIN_TRIES = 9;
 
   private final Recipes recipes;
@@ -64,7 +64,7 @@ final class EngineOnce implements DistributedOnce {
     this.keep = keep;
   }
 
-  /** How a run gets the lock. */
+  /** A way for a run to get the lock. */
   @FunctionalInterface
   private interface LeaseSource {
     Lease acquire() throws InterruptedException;
@@ -163,21 +163,21 @@ final class EngineOnce implements DistributedOnce {
     return result(done, stored, true);
   }
 
-  /** What was stored stands, whatever became of the lease after that. */
+  /** A stored result counts, even if the lease was lost after that. */
   private static void close(Lease lease) {
     try {
       lease.close();
     } catch (LeaseLostException e) {
-      // Said by the log; another caller finds the result.
+      // The log has it; another caller finds the result.
     }
   }
 
   /**
    * Replaces the text by a step of a run that still holds the lock. Repeats the request after a
    * failure, since an earlier one may have been executed, and while the lease is in doubt. An
-   * interrupt does not end it: what a task has done must be known.
+   * interrupt does not end it: the outcome of a finished task must be recorded.
    *
-   * @return its version; 0 if the text has another version than that
+   * @return the new version; 0 if the text had a different version
    */
   private long replace(Lease lease, long version, OnceDocument step, Duration time, int tries) {
     long pauseNanos = FIRST_PAUSE_NANOS;
@@ -203,14 +203,14 @@ final class EngineOnce implements DistributedOnce {
   }
 
   private static void pause(long nanos) {
-    boolean interrupted = Thread.interrupted(); // Else the pause would have no length.
+    boolean interrupted = Thread.interrupted(); // Otherwise the pause would have no length.
     LockSupport.parkNanos(nanos);
     if (interrupted) {
       Thread.currentThread().interrupt();
     }
   }
 
-  // ---- What a run without a thread needs, too ----
+  // ---- Shared with runs without a thread ----
 
   LockName fact() {
     return fact;
@@ -220,7 +220,7 @@ final class EngineOnce implements DistributedOnce {
     return keep;
   }
 
-  /** How long a run that has begun is known. */
+  /** How long a begun run is remembered. */
   Duration known() {
     return keep.compareTo(BEGUN) < 0 ? BEGUN : keep;
   }
@@ -234,7 +234,7 @@ final class EngineOnce implements DistributedOnce {
     return OnceDocument.decode(key, present);
   }
 
-  /** The result that a text has; empty if it has none. */
+  /** The result in a text; empty if it has none. */
   Optional<OnceResult> stored(Fact present) {
     return decode(present)
         .filter(OnceDocument::isDone)

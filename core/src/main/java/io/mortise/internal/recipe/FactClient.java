@@ -27,20 +27,17 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Reads and changes documents of recipes, without a thread. Answers are worked on by the threads
- * for callbacks.
- */
+/** Reads and changes documents of recipes, without a thread. Callback threads process answers. */
 final class FactClient {
   private static final long FIRST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
   private static final long LONGEST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
   private static final long FIRST_CONFLICT_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
   private static final long LONGEST_CONFLICT_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-  /** A store that fails so often in a row, or for its timeout, is reported. */
+  /** A store is reported after this many failures in a row, or if it is silent for its timeout. */
   private static final int MOST_FAILURES = 9;
 
-  /** The longest pause is the first one, doubled so often at most. */
+  /** The longest pause is the first one, doubled this often at most. */
   private static final int MOST_DOUBLINGS = 10;
 
   private final LockStore store;
@@ -49,7 +46,7 @@ final class FactClient {
   /** The store's timeout. */
   private final long limitNanos;
 
-  /** Steps of this process share a write, lest they fail each other's comparisons. */
+  /** Steps of this process share a write, so that they do not fail each other's comparisons. */
   private final KeyedBatcher<SharedText, FactStep, Fact> shared;
 
   private record SharedText(LockName name, Duration keep) {}
@@ -68,11 +65,11 @@ final class FactClient {
   /** The pure part of a change. */
   @FunctionalInterface
   interface FactStep {
-    /** The text that is to stand instead; empty if the present one may stay. */
+    /** The text that replaces the present one; empty to leave it. */
     Optional<String> next(Fact present);
   }
 
-  /** Reads once, within the store's timeout; tells a failure as the API does. */
+  /** Reads once, within the store's timeout; reports a failure as the API does. */
   void read(LockName name, BiConsumer<@Nullable Fact, @Nullable LockException> answer) {
     ask(() -> store.readFact(name), limitNanos, answer);
   }
@@ -94,7 +91,7 @@ final class FactClient {
     assert answered != null;
   }
 
-  /** As {@link StoreCall} tells failures. */
+  /** The failure as {@link StoreCall} reports it. */
   private LockException told(Throwable failure) {
     Throwable cause = CompletionStages.cause(failure);
     if (cause instanceof TimeoutException && cause.getMessage() == null) {
@@ -107,20 +104,21 @@ final class FactClient {
   }
 
   /**
-   * Applies a step until it stands. A step must find by the text whether it was executed before,
-   * since it is applied again if an answer is lost.
+   * Applies a step until it is written. A step must recognise by the text whether it was executed
+   * before, since it is applied again if an answer is lost.
    *
    * @param keep how long the store keeps the new text
-   * @return the text as it stands after the step
+   * @return the text after the step
    */
   CompletableFuture<Fact> change(LockName name, Duration keep, FactStep step) {
     return change(name, content -> keep, step);
   }
 
   /**
-   * As above. Steps that this process takes meanwhile share the next write.
+   * As {@link #change(LockName, Duration, FactStep)}. Concurrent steps of this process share the
+   * next write.
    *
-   * @return the text as it stands after all steps of that write
+   * @return the text after all steps of that write
    */
   CompletableFuture<Fact> changeTogether(LockName name, Duration keep, FactStep step) {
     CompletableFuture<Fact> result = new CompletableFuture<>();
@@ -147,7 +145,7 @@ final class FactClient {
         .thenApply(fact -> Collections.nCopies(count.get(), fact));
   }
 
-  /** As {@link #change(LockName, Duration, FactStep)}; how long a text is kept depends on it. */
+  /** As {@link #change(LockName, Duration, FactStep)}, with a text-dependent time to keep. */
   CompletableFuture<Fact> change(LockName name, Function<String, Duration> keep, FactStep step) {
     FactChange change = new FactChange(name, keep, MOST_FAILURES, step);
     change.read();
@@ -155,8 +153,8 @@ final class FactClient {
   }
 
   /**
-   * As above, however often the store fails: until the check, which comes before each try, throws.
-   * While a lease is in doubt, the check is repeated.
+   * As above, regardless of the number of failures: until the check, which precedes each try,
+   * throws. While a lease is in doubt, the check is repeated.
    */
   CompletableFuture<Fact> insist(LockName name, Duration keep, Runnable check, FactStep step) {
     FactChange change =
@@ -178,12 +176,12 @@ final class FactClient {
     return change.result;
   }
 
-  /** Reads, and again after a failure, as often as {@link #change} does. */
+  /** Reads, with as many retries as {@link #change}. */
   CompletableFuture<Fact> readRetrying(LockName name) {
-    return change(name, Duration.ZERO, present -> Optional.empty()); // Nothing is ever written.
+    return change(name, Duration.ZERO, present -> Optional.empty()); // Writes nothing.
   }
 
-  /** Keeps a text for another while, if it has not been changed meanwhile. Tells nobody. */
+  /** Extends the time to keep a text, if it has not been changed meanwhile. Reports no outcome. */
   void refresh(LockName name, Fact present, Duration keep) {
     ask(
         () -> store.replaceFact(name, present.version(), present.content(), keep),
@@ -200,10 +198,10 @@ final class FactClient {
     final CompletableFuture<Fact> result = new CompletableFuture<>();
     private int failures;
 
-    /** What the store answered last in a row of failures; null if it was silent in all of it. */
+    /** The store's last answer in a row of failures; null if it was silent in all of it. */
     private @Nullable LockException refusal;
 
-    /** When the store last answered without a failure before, or the change began. */
+    /** The last time before the current row of failures, or the begin of the change. */
     private long answeredAt = env.now();
 
     private int conflicts;
@@ -221,7 +219,7 @@ final class FactClient {
       }
     }
 
-    /** How long the store may be silent now. */
+    /** How long the store may stay silent from now on. */
     private long leftNanos() {
       return insists() ? limitNanos : answeredAt + limitNanos - env.now();
     }

@@ -9,19 +9,18 @@ import java.util.Base64;
 import java.util.Optional;
 
 /**
- * What the store keeps of a latch. As text: {@code 1 L <id> <parties> <digests>} with the digests
- * of the parties that have counted down one behind the other, {@code *} for an open latch.
- * Immutable.
+ * A latch's state in the store. As text: {@code 1 L <id> <parties> <digests>} with the concatenated
+ * digests of the parties that have counted down, {@code *} for an open latch. Immutable.
  *
- * @param id tells two latches of one name apart, if the first was deleted
- * @param parties how many have to count down
- * @param digests of those that have; empty if it is open
+ * @param id distinguishes two latches of one name, if the first was deleted
+ * @param parties the number of parties that have to count down
+ * @param digests the digests of the parties that have; empty if it is open
  * @param isOpen whether all have
  */
 record LatchDocument(String id, int parties, String digests, boolean isOpen) {
   private static final String HEAD = "1 L ";
 
-  /** Up to so many parties a digest has 96 bits, above 48: all fit into a fact. */
+  /** Up to this many parties a digest has 96 bits, above 48: all fit into a fact. */
   private static final int MOST_WIDE = 500;
 
   private static final int WIDE = 16;
@@ -35,7 +34,7 @@ record LatchDocument(String id, int parties, String digests, boolean isOpen) {
     return parties <= MOST_WIDE ? WIDE : NARROW;
   }
 
-  /** The party in a latch of so many. */
+  /** The digest of a party in a latch of this many. */
   static String digest(String party, int parties) {
     try {
       byte[] hash =
@@ -55,7 +54,7 @@ record LatchDocument(String id, int parties, String digests, boolean isOpen) {
     return false;
   }
 
-  /** After a party has counted down; the same if it has before, or if all have. */
+  /** The document after a party has counted down; the same if it has before, or if all have. */
   LatchDocument counted(String party) {
     String digest = digest(party, parties);
     if (isOpen || has(digest)) {
@@ -74,10 +73,10 @@ record LatchDocument(String id, int parties, String digests, boolean isOpen) {
   }
 
   /**
-   * Reads what the store keeps; empty if it keeps nothing.
+   * Decodes the store's text; empty if there is none.
    *
-   * @throws LockException if something else wrote it, or a later version, or with another number of
-   *     parties
+   * @throws LockException if another program or a later version wrote it, or if it has another
+   *     number of parties
    */
   static Optional<LatchDocument> decode(String name, int parties, Fact fact) {
     if (fact.content().isEmpty()) {

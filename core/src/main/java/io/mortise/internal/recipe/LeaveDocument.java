@@ -7,12 +7,12 @@ import java.math.BigInteger;
 import java.util.Optional;
 
 /**
- * Which parties of a generation of a barrier want to leave it. As text: {@code 1 V <parties>
+ * The parties of a barrier's generation that want to leave it. As text: {@code 1 V <parties>
  * <reason> <left>}, the last a hexadecimal number with a bit for each party. Immutable.
  *
- * @param parties how many leave together
- * @param left those that want to, by their index
- * @param state whether they do
+ * @param parties the number of parties that leave together
+ * @param left the parties that want to, by their index
+ * @param state the state of the leaving
  */
 record LeaveDocument(int parties, BigInteger left, PhaseState state) {
   private static final String HEAD = "1 V ";
@@ -26,7 +26,7 @@ record LeaveDocument(int parties, BigInteger left, PhaseState state) {
     return left.bitCount() == parties ? PhaseState.PASSED : PhaseState.OPEN;
   }
 
-  /** After a party wanted to leave; the same if it did before, or if the leaving is broken. */
+  /** The document after a party wanted to leave; the same if it did before, or if it is broken. */
   LeaveDocument left(int index) {
     if (!state.isOpen()) {
       return this;
@@ -35,7 +35,7 @@ record LeaveDocument(int parties, BigInteger left, PhaseState state) {
     return new LeaveDocument(parties, next, passedIfAll(parties, next));
   }
 
-  /** After it was broken; the same if all have left, or if it was before. */
+  /** The document after the leaving was broken; the same if it has ended before. */
   LeaveDocument broken(Reason reason) {
     return state.isOpen() ? new LeaveDocument(parties, left, PhaseState.broken(reason)) : this;
   }
@@ -51,9 +51,9 @@ record LeaveDocument(int parties, BigInteger left, PhaseState state) {
   }
 
   /**
-   * Reads what the store keeps; empty if it keeps nothing.
+   * Decodes the store's text; empty if there is none.
    *
-   * @throws LockException if something else wrote it
+   * @throws LockException if another program wrote it
    */
   static Optional<LeaveDocument> decode(String name, Fact fact) {
     if (fact.content().isEmpty()) {

@@ -9,11 +9,11 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the store keeps of work that is done once. As text: {@code 1 R <run> <token>} of a run that
- * has begun, {@code 1 D <run> <token> <result>} of one that is done; the result in Base64, or
- * {@code -} for none.
+ * The state of once-only work in the store. As text: {@code 1 R <run> <token>} for a begun run,
+ * {@code 1 D <run> <token> <result>} for a finished one; the result in Base64, or {@code -} for
+ * none.
  *
- * @param run tells runs apart, so that one whose answer was lost knows its own writing
+ * @param run identifies the run, so that it recognises its own write if the answer was lost
  * @param token the fencing token of the run; 0 in a store without tokens
  * @param isDone whether it has stored its result
  * @param value the result; null for none
@@ -34,7 +34,7 @@ record OnceDocument(String run, long token, boolean isDone, @Nullable String val
     return run.equals(other.run) && isDone == other.isDone;
   }
 
-  /** In UTF-8, as {@link DistributedOnce#MAX_RESULT_BYTES} counts. */
+  /** The length in UTF-8, as {@link DistributedOnce#MAX_RESULT_BYTES} counts it. */
   static int bytes(String value) {
     return value.getBytes(StandardCharsets.UTF_8).length;
   }
@@ -52,9 +52,9 @@ record OnceDocument(String run, long token, boolean isDone, @Nullable String val
   }
 
   /**
-   * Reads what the store keeps; empty if it keeps nothing.
+   * Decodes the store's text; empty if there is none.
    *
-   * @throws LockException if something else wrote it, or a later version
+   * @throws LockException if another program or a later version wrote it
    */
   static Optional<OnceDocument> decode(String key, Fact fact) {
     if (fact.content().isEmpty()) {

@@ -13,8 +13,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One asynchronous call of a once: looks, acquires, marks, runs, stores, releases. Each step
- * follows when the one before has been answered.
+ * One asynchronous call of a once: reads, acquires, marks, runs, stores, releases. Each step
+ * follows the answer to the previous one.
  */
 final class OnceRun {
   private final Recipes recipes;
@@ -85,12 +85,12 @@ final class OnceRun {
 
   private void runUnder(Lease lease) {
     var run =
-        // A lease that is in doubt or lost by now tells no token.
+        // A lease that is in doubt or lost by now has no token.
         CompletionStages.start(() -> run(lease, once.begun(lease)))
             .whenComplete(
                 (value, failure) -> {
                   var released =
-                      lease // What was stored stands, whatever became of the lease.
+                      lease // A stored result counts, even if the lease was lost.
                           .releaseAsync()
                           .whenComplete(
                               (ignored, loss) -> {

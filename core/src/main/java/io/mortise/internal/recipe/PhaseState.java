@@ -4,22 +4,22 @@ import io.mortise.recipe.BarrierBrokenException.Reason;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the entering or leaving of a generation stands.
+ * The state of the entering or leaving of a generation.
  *
- * @param isOpen parties are still missing
- * @param reason what broke it; null if nothing did
+ * @param isOpen whether parties are still missing
+ * @param reason the reason why it broke; null if it did not
  */
 record PhaseState(boolean isOpen, @Nullable Reason reason) {
   static final PhaseState OPEN = new PhaseState(true, null);
 
-  /** All parties were there. */
+  /** All parties arrived. */
   static final PhaseState PASSED = new PhaseState(false, null);
 
   static PhaseState broken(Reason reason) {
     return new PhaseState(false, reason);
   }
 
-  /** One character for a reason, in documents. */
+  /** The character of a reason in documents. */
   static char code(Reason reason) {
     return switch (reason) {
       case TIMED_OUT -> 'T';
@@ -30,7 +30,7 @@ record PhaseState(boolean isOpen, @Nullable Reason reason) {
   }
 
   /**
-   * The reason that a character stands for.
+   * The reason of a character.
    *
    * @throws IllegalArgumentException if it stands for none
    */

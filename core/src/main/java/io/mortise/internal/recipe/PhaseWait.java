@@ -19,14 +19,11 @@ import org.jspecify.annotations.Nullable;
  * A party's wait for the end of a phase. It reads the document, queues for the lock of its
  * neighbour, keeps the document from expiring, and breaks the phase if it must.
  *
- * <p>A party that breaks a phase writes that first, and then reads how the phase has ended: the
- * others may have passed it, or another party may have broken it. No party decides by its own view
- * alone.
+ * <p>A party that breaks a phase writes that first, and then reads the outcome: the others may have
+ * passed it, or another party may have broken it. No party decides by its own view alone.
  */
 final class PhaseWait {
-  /**
-   * The document is refreshed when it has not changed for this part of the time that it is kept.
-   */
+  /** The document is refreshed when it was unchanged for this part of its time to keep. */
   private static final int REFRESH_SHARE = 4;
 
   private final Recipes recipes;
@@ -43,7 +40,7 @@ final class PhaseWait {
   private @Nullable Reason breaking;
   private @Nullable Reason nextReason;
 
-  // By the poll alone.
+  // Used by the poll only.
   private long version;
   private long versionSince;
 
@@ -59,7 +56,7 @@ final class PhaseWait {
 
   /**
    * Begins. The future ends when the phase has ended, or when this party has broken it and the
-   * store has that. No caller may complete it.
+   * store has recorded that. No caller may complete it.
    */
   CompletableFuture<Boolean> start() {
     CompletableFuture<Boolean> ended = result.whenComplete((value, failure) -> stop());
@@ -68,7 +65,7 @@ final class PhaseWait {
     return ended;
   }
 
-  /** Gives up after so many nanoseconds. */
+  /** Gives up after this time. */
   void endAfter(long waitNanos) {
     timer =
         env.timers()
@@ -107,13 +104,15 @@ final class PhaseWait {
     return Optional.empty();
   }
 
-  /** Later parties wait longer: they see then that an earlier one has refreshed the document. */
+  /** Later parties wait longer: they then see that an earlier one has refreshed the document. */
   private long refreshNanos() {
     long share = phase.keep().toNanos() / REFRESH_SHARE;
     return share + share * phase.party().index() / phase.party().parties();
   }
 
-  /** Why this party is breaking the phase; null if it is not. Its poll may see that first. */
+  /**
+   * The reason why this party breaks the phase; null if it does not. Its poll may see that first.
+   */
   private @Nullable Reason ownReason() {
     guard.lock();
     try {
@@ -123,7 +122,7 @@ final class PhaseWait {
     }
   }
 
-  /** True if it has passed; throws why not. This party's own reason is told as such. */
+  /** True if the phase has passed; otherwise throws the reason, which may be this party's own. */
   private boolean passed(PhaseState state, @Nullable Reason own) {
     Reason reason = state.reason();
     if (reason == null) {
@@ -155,7 +154,7 @@ final class PhaseWait {
 
   // ---- The neighbour ----
 
-  /** Queues for the lock of that party, and no longer for another. */
+  /** Queues for the lock of this party, and no longer for another. */
   private void watch(int party) {
     CompletableFuture<Lease> before;
     CompletableFuture<Lease> next = null;
@@ -240,7 +239,7 @@ final class PhaseWait {
     assert broken != null;
   }
 
-  /** The store does not answer: this party goes on waiting, and reads later how the phase ended. */
+  /** The store does not answer: this party continues to wait, and reads the outcome later. */
   private void breakLater() {
     Reason reason;
     guard.lock();
@@ -256,7 +255,7 @@ final class PhaseWait {
     }
   }
 
-  /** Ends as the phase has ended; with this party's own reason if that broke the phase. */
+  /** Ends with the outcome of the phase; with this party's own reason if that broke the phase. */
   private void settle(PhaseState state, Reason own) {
     try {
       result.complete(passed(state, own));

@@ -23,17 +23,17 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 
-/** The recipes of one client, and their waits that have not ended. */
+/** The recipes of one client, and their open waits. */
 public final class Recipes {
-  /** Longer than anybody waits; its nanoseconds can be added to a clock. */
+  /** Longer than any wait; its nanoseconds can be added to a clock. */
   private static final Duration HOWEVER_LONG = Duration.ofDays(36_500);
 
   private static final Duration LONGEST_KEPT = Duration.ofDays(3650);
 
-  /** Of a random id, in bytes. */
+  /** The length of a random id, in bytes. */
   private static final int ID_BYTES = 9;
 
-  /** Leaves the first 32 digits of Base64: letters. */
+  /** Selects the first 32 digits of Base64: letters. */
   private static final byte FIRST_LETTERS = 0x7F;
 
   private final LockStore store;
@@ -61,13 +61,13 @@ public final class Recipes {
     this.facts = new FactClient(store, env);
   }
 
-  /** Work that is done once under the key. */
+  /** Work to be done once for the key. */
   public DistributedOnce once(String key) {
     Objects.requireNonNull(key, "key");
     return new EngineOnce(this, lock("once/" + key), key, DistributedOnce.DEFAULT_KEEP);
   }
 
-  /** A latch for so many parties. */
+  /** A latch for this number of parties. */
   public DistributedLatch latch(String name, int parties) {
     Objects.requireNonNull(name, "name");
     refuseIfClosed();
@@ -76,7 +76,7 @@ public final class Recipes {
         this, name, LockName.of("latch/" + name), parties, DistributedLatch.DEFAULT_KEEP);
   }
 
-  /** A barrier of so many parties. */
+  /** A barrier of this number of parties. */
   public DistributedBarrier barrier(String name, int parties) {
     Objects.requireNonNull(name, "name");
     refuseIfClosed();
@@ -91,7 +91,7 @@ public final class Recipes {
     }
   }
 
-  /** Ends the waits that are left: nobody would. */
+  /** Ends the remaining waits: nothing else would. */
   public void close() {
     waits.forEach(
         (number, wait) ->
@@ -142,21 +142,21 @@ public final class Recipes {
     return Base64.getUrlEncoder().encodeToString(bytes);
   }
 
-  /** Ends with the client at the latest. */
+  /** The future, which ends with the client at the latest. */
   <T> CompletableFuture<T> endsWithClient(CompletableFuture<T> wait) {
     long number = lastWait.incrementAndGet();
     waits.put(number, wait);
     CompletableFuture<T> watched = wait.whenComplete((value, failure) -> waits.remove(number));
     assert watched != null;
     try {
-      refuseIfClosed(); // It may have been closed before this wait was added.
+      refuseIfClosed(); // The client may have been closed before this wait was added.
     } catch (IllegalStateException e) {
       wait.completeExceptionally(e);
     }
     return wait;
   }
 
-  /** What the future ends with, in another form. The end of the one returned cancels the other. */
+  /** The future's outcome in another form. The end of the returned future cancels the other. */
   static <T, R> CompletableFuture<R> mapped(
       CompletableFuture<T> source, Function<? super T, ? extends R> form) {
     CompletableFuture<R> result = new CompletableFuture<>();
@@ -174,7 +174,7 @@ public final class Recipes {
     return result;
   }
 
-  /** In nanoseconds; refuses negative times. */
+  /** The wait in nanoseconds; refuses negative times. */
   static long checkedWait(Duration wait) {
     if (Objects.requireNonNull(wait, "wait").isNegative()) {
       throw new IllegalArgumentException(
@@ -185,9 +185,9 @@ public final class Recipes {
   }
 
   /**
-   * A time for which something can be kept.
+   * Checks a time to keep.
    *
-   * @param what is kept
+   * @param what the name of the kept object
    * @param least the shortest time, in words
    */
   static Duration checkedKeep(String what, Duration time, Duration shortest, String least) {
@@ -208,7 +208,7 @@ public final class Recipes {
 
   /**
    * Waits for the future, and cancels it when this thread is interrupted. If it has ended by then,
-   * that counts, and the thread stays interrupted.
+   * its outcome counts, and the thread stays interrupted.
    */
   static <T> T join(CompletableFuture<T> future) throws InterruptedException {
     try {
@@ -219,7 +219,7 @@ public final class Recipes {
       }
       Thread.currentThread().interrupt();
       try {
-        return future.join(); // It has ended, so that this does not wait.
+        return future.join(); // The future has ended, so this does not wait.
       } catch (CompletionException failure) {
         throw rethrown(failure);
       }
@@ -229,10 +229,10 @@ public final class Recipes {
   }
 
   /**
-   * As {@link #join}, for a future of which others may know before it ends: when this thread is
-   * interrupted, it gives up, and waits for how that ends.
+   * As {@link #join}, for a future that others may see before it ends: when this thread is
+   * interrupted, it gives up, and waits for the outcome.
    *
-   * @param giveUp leads to the end of the future; cancels it if nobody has passed
+   * @param giveUp leads to the end of the future; cancels it if no party has passed
    */
   static <T> T joinOutcome(CompletableFuture<T> future, Runnable giveUp)
       throws InterruptedException {
@@ -265,7 +265,7 @@ public final class Recipes {
     return new LockException("The wait failed: " + cause.getMessage(), cause);
   }
 
-  /** What failed, without what stages of futures put around it. */
+  /** The failure, without the exceptions in which futures wrap it. */
   static Throwable cause(Throwable failure) {
     boolean wrapped =
         failure instanceof CompletionException || failure instanceof ExecutionException;

@@ -8,24 +8,24 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
 /**
- * The time since the boot of the host, suspensions included, as the kernel notes it for a new
- * thread. {@code /proc/uptime} tells the same, unless it is a file of lxcfs in a container: that
- * counts from the start of the container, and may jump (lxc/lxcfs#184). In a time namespace both
- * are shifted by its offset of {@code boottime}.
+ * The time since the boot of the host, suspensions included, as the kernel records it for a new
+ * thread. {@code /proc/uptime} has the same value, unless it is a file of lxcfs in a container:
+ * that counts from the start of the container, and may jump (lxc/lxcfs#184). In a time namespace
+ * both are shifted by its offset of {@code boottime}.
  */
 public final class BootTime {
   private static final Path STAT = Path.of("/proc/thread-self/stat");
 
-  /** The 22nd field, counted from the one behind the name. */
+  /** The 22nd field of the file, counted from the field behind the name. */
   private static final int STARTED = 19;
 
-  /** Of a tick of that field, which is a hundredth of a second on all systems with a JVM. */
+  /** The unit of that field: a hundredth of a second on all systems with a JVM. */
   private static final long TICK_NANOS = 10_000_000;
 
   private BootTime() {}
 
   /**
-   * Reads it. Starts a thread and waits for its end.
+   * Reads the time. Starts a thread and waits for its end.
    *
    * @return empty on another system, or if no thread can be started now
    */

@@ -10,7 +10,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 import org.jspecify.annotations.Nullable;
 
-/** What stages leave to their users: code that throws instead, and failures that are wrapped. */
+/** Helpers for stages: calls that throw instead of returning a stage, and wrapped failures. */
 public final class CompletionStages {
   private CompletionStages() {}
 
@@ -24,7 +24,7 @@ public final class CompletionStages {
   }
 
   /**
-   * Makes a blocking call on a new daemon thread, which inherits nothing: a data source may give
+   * Makes a blocking call on a new daemon thread, which inherits nothing: a data source may return
    * the connection of a transaction that is bound to the caller's thread. Does not block.
    */
   public static <T> CompletableFuture<T> detached(String thread, Callable<T> call) {
@@ -41,7 +41,7 @@ public final class CompletionStages {
     return result;
   }
 
-  /** Runs each task as {@link #detached} does. The common pool may be full of the application's. */
+  /** Runs each task as {@link #detached} does. The application may occupy the whole common pool. */
   public static Executor detaching(String thread) {
     return task -> {
       var unused = detached(thread, Executors.callable(task));
@@ -70,7 +70,7 @@ public final class CompletionStages {
     }
   }
 
-  /** Completes a future as the stage completes, with its failure as it is. */
+  /** Completes a future as the stage completes, with its failure unchanged. */
   public static <T> void copy(CompletionStage<T> from, CompletableFuture<T> to) {
     from.whenComplete(
         (value, failure) -> {
@@ -82,7 +82,7 @@ public final class CompletionStages {
         });
   }
 
-  /** The failure that a stage has, without what stages wrap it in. */
+  /** The failure of a stage, without the exceptions in which stages wrap it. */
   public static Throwable cause(@Nullable Throwable failure) {
     Throwable cause = failure;
     while (cause instanceof CompletionException && cause.getCause() != null) {

@@ -4,15 +4,16 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Threads that keep nothing of who starts them: neither the JVM alive, nor inheritable
- * thread-locals (a user, a tenant), nor its priority, nor the class loader of an application that
- * is long stopped.
+ * Threads that inherit nothing from their starter. They do not keep the JVM alive, and have no
+ * inheritable thread-locals (a user, a tenant), the normal priority, and not the class loader of an
+ * application that may have stopped.
  */
 public final class DaemonThreads {
   private DaemonThreads() {}
 
   /** A thread that is not started yet. Its context class loader is that of this library. */
-  @SuppressWarnings("ThreadPriorityCheck") // the normal one, lest it has another
+  // the normal priority, because the starter may have another
+  @SuppressWarnings("ThreadPriorityCheck")
   public static Thread create(String name, Runnable task) {
     Thread thread = new Thread(null, task, name, 0, false);
     thread.setDaemon(true);
@@ -21,12 +22,12 @@ public final class DaemonThreads {
     return thread;
   }
 
-  /** Threads of one name. */
+  /** A factory of threads with one name. */
   public static ThreadFactory named(String name) {
     return task -> create(name, task);
   }
 
-  /** Threads of one name and a number each. */
+  /** A factory of threads with one name and a number each. */
   public static ThreadFactory numbered(String name) {
     AtomicInteger number = new AtomicInteger();
     return task -> create(name + "-" + number.incrementAndGet(), task);

@@ -7,13 +7,13 @@ import java.util.concurrent.Executor;
 import java.util.random.RandomGenerator;
 
 /**
- * All that an engine takes from outside, so that a simulation can replace it.
+ * The environment of an engine, which a simulation can replace.
  *
- * @param timers for polls and timeouts
- * @param renewals for renewals and the deadline of the session alone: nothing else may delay them
+ * @param timers runs polls and timeouts
+ * @param renewals runs renewals and the session's deadline only: nothing else may delay them
  * @param callbacks runs listeners and completes futures
  * @param suspended how long the host was suspended so far, in nanoseconds, as far as can be known
- * @param random for ids, beats and jitter
+ * @param random draws ids, beats and jitter
  */
 public record EngineEnv(
     Ticker ticker,
@@ -27,7 +27,7 @@ public record EngineEnv(
     ClientLabel client) {
   private static final long RETRY_NANOS = 100_000_000;
 
-  /** A callback for which no thread is to be had is tried again until there is one. */
+  /** Retries a callback until a thread is available for it. */
   public EngineEnv {
     Executor threads = callbacks;
     callbacks = task -> execute(task, threads, timers);
@@ -37,24 +37,23 @@ public record EngineEnv(
     try {
       threads.execute(task);
     } catch (OutOfMemoryError e) {
-      // A lease that was never delivered would be renewed for as long as the process lives.
+      // A lease that was never delivered would be renewed as long as the process lives.
       var unused = timers.schedule(RETRY_NANOS, () -> execute(task, threads, timers));
     }
   }
 
-  /** What the ticker shows, in nanoseconds. */
+  /** The ticker's time in nanoseconds. */
   public long now() {
     return ticker.nanos();
   }
 
-  /** The TTL of a session. */
   public long ttlNanos() {
     return ttl.toNanos();
   }
 
   /**
-   * Between {@code delay * 0.9} and {@code delay}: so that clients that started together do not
-   * stay together.
+   * A random time between {@code delay * 0.9} and {@code delay}: clients that started together
+   * should not stay in step.
    */
   public long jittered(long delay) {
     return delay - (long) (delay * 0.1 * random.nextDouble());

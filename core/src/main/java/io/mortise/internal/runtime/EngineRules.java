@@ -1,8 +1,8 @@
 package io.mortise.internal.runtime;
 
 /**
- * The rules that make the engine safe and live, one method each, so that the simulation can take
- * them away one at a time and prove that it would notice. Production code knows only {@link #ALL}.
+ * The safety and liveness rules of the engine, one method each, so that the simulation can remove
+ * them one at a time and prove that it would notice. Production code knows only {@link #ALL}.
  */
 public class EngineRules {
   /** Every rule in force. */
@@ -12,24 +12,22 @@ public class EngineRules {
   protected EngineRules() {}
 
   /**
-   * Validity counts from when the request was sent, never from its reply
-   * (invariants.md#validity-from-send).
+   * Validity counts from the request's sending, not its reply (invariants.md#validity-from-send).
    */
   public long validFrom(long sentAt, long receivedAt) {
     return sentAt;
   }
 
   /**
-   * What is taken off a time that the store keeps: clock rates may differ by 500 ppm on each side,
-   * plus a margin.
+   * The margin subtracted from a time that the store keeps: clock rates may differ by 500 ppm on
+   * each side, plus a fixed part.
    */
   public long safetyMargin(long nanos) {
     return nanos / 1000 + Math.max(Math.min(50_000_000, nanos / 10), nanos / 100);
   }
 
   /**
-   * Whether an attempt that this engine does not know, but hears of, is ended
-   * (invariants.md#leftovers-end).
+   * Whether unknown attempts in replies and notifications are ended (invariants.md#leftovers-end).
    */
   public boolean endsUnknownAttempts() {
     return true;
@@ -43,7 +41,7 @@ public class EngineRules {
     return true;
   }
 
-  /** Whether a wait asks again without being pushed (invariants.md#every-wait-polls). */
+  /** Whether a wait polls without being pushed (invariants.md#every-wait-polls). */
   public boolean repeatsAcquire() {
     return true;
   }
@@ -53,10 +51,7 @@ public class EngineRules {
     return true;
   }
 
-  /**
-   * Whether the next waiter of a lock polls when one that did has left
-   * (invariants.md#few-waiters-poll).
-   */
+  /** Whether a waiter polls in place of one that has left (invariants.md#few-waiters-poll). */
   public boolean pollsInPlaceOfOthers() {
     return true;
   }
@@ -67,7 +62,7 @@ public class EngineRules {
   }
 
   /**
-   * Whether the session is lost at its deadline, whatever the store says or does not say
+   * Whether the session is lost at its deadline, regardless of the store's answers
    * (invariants.md#loss-at-deadline).
    */
   public boolean losesAtDeadline() {
@@ -75,30 +70,25 @@ public class EngineRules {
   }
 
   /**
-   * Whether a refusal of a renewal is believed only as long as no later one was confirmed: tries
-   * that are open at one time may be answered in any order.
+   * Whether a refused renewal counts only if no later one was confirmed: concurrent tries may be
+   * answered in any order.
    */
   public boolean ignoresOutdatedLoss() {
     return true;
   }
 
-  /**
-   * Whether a grant to a process whose session is short waits for the renewal that makes it whole.
-   */
+  /** Whether a grant under a shortened TTL waits for a renewal with the whole TTL. */
   public boolean restoresTtlBeforeGrant() {
     return true;
   }
 
-  /**
-   * Whether only the store says that a session is dead, in a step of its own
-   * (invariants.md#judge-apart).
-   */
+  /** Whether only the store judges sessions, in a step of its own (invariants.md#judge-apart). */
   public boolean letsStoreJudge() {
     return true;
   }
 
   /**
-   * Whether a lease hangs on the members that granted it, and not on any majority
+   * Whether a lease depends on the members that granted it, and not on any majority
    * (invariants.md#votes-end-with-session).
    */
   public boolean countsVotes() {
@@ -113,27 +103,26 @@ public class EngineRules {
   }
 
   /**
-   * Whether a hold is believed in for no longer than the shortest at-most time that a request on
-   * its way, or a straggler, may set.
+   * Whether a hold counts for no longer than the shortest at-most time that a request in flight, or
+   * a straggler, may set.
    */
   public boolean expectsStragglers() {
     return true;
   }
 
   /**
-   * Whether no lease gets more time before all was heard of those that have gone
-   * (invariants.md#gone-first).
+   * Whether no lease gets more time before all ended holds are known (invariants.md#gone-first).
    */
   public boolean appliesEndedHoldsFirst() {
     return true;
   }
 
-  /** Whether an idle grant is given back as soon as another process is known to want it. */
+  /** Whether an idle grant is released as soon as another process is known to want it. */
   public boolean givesBackIdleWhenCalled() {
     return true;
   }
 
-  /** Whether no grant is kept idle that another process is known to want. */
+  /** Whether a grant that another process is known to want is not kept idle. */
   public boolean keepsOnlyUnwanted() {
     return true;
   }
@@ -143,14 +132,12 @@ public class EngineRules {
     return true;
   }
 
-  /** Whether a grant that arrives after the session's deadline is thrown away. */
+  /** Whether a grant that arrives after the session's deadline is discarded. */
   public boolean checksGrant() {
     return true;
   }
 
-  /**
-   * Whether holds are confirmed one by one when the store may have forgotten what it had answered.
-   */
+  /** Whether holds are confirmed one by one when the store may have forgotten grants. */
   public boolean revalidatesAfterRestart() {
     return true;
   }

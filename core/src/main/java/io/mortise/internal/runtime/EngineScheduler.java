@@ -1,6 +1,6 @@
 package io.mortise.internal.runtime;
 
-/** Runs things later. Injected, so that the simulation decides what happens when. */
+/** Runs tasks later. Injected, so that the simulation decides the order of events. */
 public interface EngineScheduler {
   /**
    * Runs the task once, after the delay, unless it is cancelled before.
@@ -9,7 +9,7 @@ public interface EngineScheduler {
    */
   ScheduledTimer schedule(long delayNanos, Runnable task);
 
-  /** A task that waits for its time. */
+  /** A scheduled task. */
   interface ScheduledTimer {
     /** Keeps the task from running if it has not begun. */
     void cancel();

@@ -7,22 +7,19 @@ public final class FailureText {
   /** A proxy may answer with pages of HTML. */
   private static final int MOST_SHOWN = 200;
 
-  /** A message of ours is shorter; one of a driver may have what others wrote in it. */
+  /** Messages of this library are shorter; one of a driver may quote foreign text. */
   private static final int MOST_SAID = 2_000;
 
   private FailureText() {}
 
-  /**
-   * What a failure says of itself, also if it has no message: its first 2,000 characters, without
-   * control characters.
-   */
+  /** A failure's text, also without a message: the first 2,000 characters, none of them control. */
   public static String said(Throwable failure) {
     Throwable origin = CompletionStages.cause(failure);
     String message = origin.getMessage();
     return oneLine(message == null ? origin.toString() : message, MOST_SAID);
   }
 
-  /** What was said of a store, as a sentence that names the store once. */
+  /** A report about a store, as a sentence that names the store once. */
   public static String about(String store, String said) {
     String sentence = withoutFullStop(said) + ".";
     return sentence.contains("'" + store + "'") || sentence.contains("store=" + store)
@@ -46,12 +43,12 @@ public final class FailureText {
         : line.substring(0, Math.min(line.length(), most)) + "…";
   }
 
-  /** Removes {@code (store=…)} with all it holds, for a message that names the store itself. */
+  /** Removes {@code (store=…)} with all its contents, for a message that names the store itself. */
   public static String withoutStore(String store, String said) {
     return said.replaceAll(" \\(store=" + Pattern.quote(store) + "(, [^()]*)?\\)", "");
   }
 
-  /** A sentence to be gone on with. */
+  /** The sentence without its full stop, to be continued. */
   public static String withoutFullStop(String said) {
     return said.replaceFirst("\\.+$", "");
   }

@@ -8,16 +8,16 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** The name of this host. The JDK also looks for an address of it, and that may take long. */
+/** The name of this host. The JDK also resolves its address, which may take long. */
 public final class HostName {
-  /** Linux shows its host name here. */
+  /** Linux has its host name here. */
   private static final Path KERNEL = Path.of("/proc/sys/kernel/hostname");
 
   private static final long LOOKUP_SECONDS = 2;
 
   private HostName() {}
 
-  /** As the kernel knows it, or the environment if that is not told. Blocks for 2 s at most. */
+  /** The kernel's host name, or the environment's if that is unknown. Blocks for 2 s at most. */
   public static String own() {
     try {
       return Files.readString(KERNEL).strip();

@@ -8,38 +8,40 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How many things may be idle, over all their owners together. Of more, the one that has been idle
- * longest is ended, whose ever it is. Thread-safe.
+ * A limit of idle items over all their owners together. Above it, the item that has been idle
+ * longest is ended, regardless of its owner. Thread-safe.
  */
 public final class IdleLimit {
   private final int most;
   private final AtomicInteger idle = new AtomicInteger();
   private final List<IdleOwner> owners = new CopyOnWriteArrayList<>();
 
-  /** Held by the one thread that ends what is too many: two would end one more than needed. */
+  /** Held by the one thread that ends surplus items: two threads would end one more than needed. */
   private final ReentrantLock trimming = new ReentrantLock();
 
-  /** A limit of so many. */
+  /** A limit of the given number. */
   public IdleLimit(int most) {
     this.most = most;
   }
 
-  /** One of those who share a limit. Called with no lock held but the limit's own. */
+  /** An owner that shares a limit. Called with no lock held except the limit's own. */
   public interface IdleOwner {
-    /** Since when its oldest is idle, by a clock that all owners share; empty if it has none. */
+    /**
+     * The begin of its oldest item's idleness, by the owners' common clock; empty without items.
+     */
     OptionalLong oldestSince();
 
-    /** Ends its oldest, if that is idle since then. */
+    /** Ends its oldest item, if that has been idle since the given time. */
     void endOldest(long since);
   }
 
-  /** Has an owner share the limit, for good. */
+  /** Adds an owner that shares the limit, for good. */
   public void add(IdleOwner owner) {
     owners.add(owner);
   }
 
   /**
-   * One more is idle. Ends nothing: the caller may hold a lock.
+   * Counts one more idle item. Ends nothing: the caller may hold a lock.
    *
    * @return whether there are too many, so that {@link #trim} is to be called
    */
@@ -47,14 +49,14 @@ public final class IdleLimit {
     return idle.incrementAndGet() > most;
   }
 
-  /** One less is idle. */
+  /** Counts one idle item less. */
   public void ends() {
     idle.decrementAndGet();
   }
 
   /** Ends the oldest while there are too many. The caller holds no lock. */
   public void trim() {
-    // One that comes while another trims has been counted before: the other sees it.
+    // An item that is added while another thread trims was counted before: that thread sees it.
     while (idle.get() > most && trimming.tryLock()) {
       try {
         endOldest();

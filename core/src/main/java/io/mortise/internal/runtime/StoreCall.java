@@ -15,31 +15,31 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/** Asks a store, and waits for the answer; its failures become those of the API. */
+/** Calls a store and waits for the answer; converts its failures to those of the API. */
 public final class StoreCall {
-  /** How long one may take on a store without a timeout of its own, in memory. */
+  /** The time limit of a call to a store without a timeout of its own, in memory. */
   private static final Duration WITHOUT_TIMEOUT = Duration.ofSeconds(5);
 
-  /** How much longer than a request a page of many locks may take. */
+  /** The additional time for a page of many locks. */
   private static final Duration PAGE_ALLOWANCE = Duration.ofSeconds(5);
 
   private final LockStore store;
   private final Runnable refuseIfClosed;
 
-  /** Refuses before each question, where the client is closed. */
+  /** The check runs before each call, and throws if the client is closed. */
   public StoreCall(LockStore store, Runnable refuseIfClosed) {
     this.store = store;
     this.refuseIfClosed = refuseIfClosed;
   }
 
-  /** How long a call may wait for a store's answer: the store's timeout. */
+  /** The time limit of a call: the store's timeout. */
   public static Duration limit(LockStore store) {
     Duration timeout = store.profile().maxInFlight();
     return timeout.isZero() ? WITHOUT_TIMEOUT : timeout;
   }
 
   /**
-   * The answer; blocks for it, for the store's timeout at most.
+   * Blocks for the answer, for the store's timeout at most, and returns it.
    *
    * @throws InterruptedException if this thread is interrupted; the request may be executed
    */
@@ -47,7 +47,7 @@ public final class StoreCall {
     return ask(question, limit(store));
   }
 
-  /** As {@link #ask}, for an answer that takes the store many requests: 5 s longer at most. */
+  /** As {@link #ask}, for an answer that needs many requests: 5 s longer at most. */
   public <T> T askPage(Callable<CompletionStage<T>> question) throws InterruptedException {
     return ask(question, limit(store).plus(PAGE_ALLOWANCE));
   }
@@ -63,7 +63,7 @@ public final class StoreCall {
 
   /** As {@link #ask}, but an interrupt does not end the wait; the flag is set at the end. */
   public <T> T askUninterruptibly(Callable<CompletionStage<T>> question) {
-    // The store may use this thread for its I/O, which the flag would end.
+    // The store may use this thread for its I/O, which an interrupt would end.
     boolean interrupted = Thread.interrupted();
     try {
       return start(question, limit(store)).join();
@@ -109,7 +109,7 @@ public final class StoreCall {
         cause);
   }
 
-  /** The failure of an open store: one that cannot serve now is not unfit, but unavailable. */
+  /** The failure of an open store: a store that cannot serve now is not unfit, but unavailable. */
   public static LockException known(LockException failure) {
     return failure instanceof StoreUnfitException unfit && unfit.isNotWritable()
         ? new StoreUnavailableException(FailureText.said(unfit), unfit)

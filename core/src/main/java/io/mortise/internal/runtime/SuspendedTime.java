@@ -10,9 +10,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
 /**
- * For how long the host has been suspended, which never goes back. Linux counts that time in
- * /proc/uptime but not in the monotonic clock. In a container that file may jump without a
- * suspension, so a jump is compared with the kernel's own count.
+ * The total suspension of the host, which never goes back. Linux counts that time in /proc/uptime
+ * but not in the monotonic clock. In a container that file may jump without a suspension, so a jump
+ * is compared with the kernel's own count.
  */
 final class SuspendedTime implements Ticker {
   /** /proc/uptime has hundredths of a second. */
@@ -22,7 +22,7 @@ final class SuspendedTime implements Ticker {
 
   private static final int TRIES = 5;
 
-  /** Far more than readings of one time differ by. */
+  /** Far more than the difference between readings of one time. */
   private static final long JUMP_NANOS = 1_000_000_000;
 
   private final Path uptime;
@@ -32,13 +32,13 @@ final class SuspendedTime implements Ticker {
   /** The suspended time minus the kernel's lead over the monotonic clock, at the first reading. */
   private final OptionalLong offset;
 
-  /** Held during a reading: else a slow reading that ends late would look like a fall. */
+  /** Held during a reading: otherwise a slow reading that ends late would look like a decrease. */
   private final ReentrantLock guard = new ReentrantLock();
 
-  /** Of the readings since the last jump. Guarded by the lock, as the next. */
+  /** The greatest reading since the last jump. Guarded by the lock, as is the next field. */
   private long greatest;
 
-  /** Added to readings of the file, to make up for its jumps. */
+  /** Added to readings of the file, to compensate for its jumps. */
   private long shift;
 
   private SuspendedTime(Path uptime, Ticker monotonic, Supplier<OptionalLong> sinceBoot)
@@ -54,7 +54,7 @@ final class SuspendedTime implements Ticker {
   }
 
   /**
-   * From a file like /proc/uptime; always 0 if there is none that can be read and understood.
+   * Reads a file like /proc/uptime; always 0 if there is none that can be read and parsed.
    *
    * @param sinceBoot the kernel's own count, in nanoseconds, or empty; costs more than the file
    */
@@ -62,12 +62,12 @@ final class SuspendedTime implements Ticker {
     try {
       return new SuspendedTime(uptime, monotonic, sinceBoot);
     } catch (IOException | NumberFormatException e) {
-      // Another system, or a container that hides it.
+      // Another system, or a container that hides the file.
       return () -> 0;
     }
   }
 
-  /** The time of another ticker, which is read once a millisecond. A result is up to that old. */
+  /** The time of another ticker, read once a millisecond. A result is up to that old. */
   static Ticker lately(Ticker suspended, Ticker monotonic) {
     return new Ticker() {
       private volatile long readAt = monotonic.nanos();
@@ -77,7 +77,7 @@ final class SuspendedTime implements Ticker {
       public long nanos() {
         long now = monotonic.nanos();
         if (now - readAt >= LATELY_NANOS) {
-          // Two threads may read at once, and the one that read first come last.
+          // Two threads may read at once, and the one that read first may finish last.
           latest.accumulateAndGet(suspended.nanos(), Math::max);
           readAt = now;
         }
@@ -87,10 +87,10 @@ final class SuspendedTime implements Ticker {
   }
 
   /**
-   * Asks the kernel if the file cannot be read, as while lxcfs is away, and returns the last value
-   * if that cannot be asked either, such as for want of a descriptor. Of two readings of one time
-   * the greater is nearer to it, since the file rounds down. A jump does not lower the value;
-   * suspensions after it add to it.
+   * Queries the kernel if the file cannot be read, as while lxcfs is unavailable, and returns the
+   * last value if that fails too, for instance without a free descriptor. Of two readings of one
+   * time the greater is nearer to it, since the file rounds down. A jump does not lower the value;
+   * later suspensions add to it.
    */
   @Override
   public long nanos() {
@@ -104,7 +104,7 @@ final class SuspendedTime implements Ticker {
       greatest = Math.max(greatest, read);
       return greatest + shift;
     } catch (IOException | NumberFormatException e) {
-      // A renewal must not fail for that.
+      // A renewal must not fail because of that.
       OptionalLong counted = counted();
       if (counted.isPresent() && counted.getAsLong() - greatest - shift > JUMP_NANOS) {
         shift = counted.getAsLong() - greatest;
@@ -121,7 +121,7 @@ final class SuspendedTime implements Ticker {
     return Math.abs(counted - told) > JUMP_NANOS ? counted : told;
   }
 
-  /** The suspended time by the kernel's count; empty if that cannot be asked. */
+  /** The suspended time by the kernel's count; empty if that is unavailable. */
   private OptionalLong counted() {
     long before = monotonic.nanos();
     OptionalLong kernel = offset.isPresent() ? sinceBoot.get() : offset;
@@ -131,9 +131,9 @@ final class SuspendedTime implements Ticker {
   }
 
   /**
-   * The clocks are read one after the other. What the thread stood still in between is no
-   * suspension of the host, so a reading is repeated if that took longer than the file is exact.
-   * The difference is never less than the greatest that was read.
+   * Reads the clocks one after the other. A pause of the thread in between is no suspension of the
+   * host, so a reading is repeated if it took longer than the file's resolution. The difference is
+   * never less than the greatest read so far.
    */
   private long read() throws IOException {
     long greatest = Long.MIN_VALUE;

@@ -13,10 +13,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
-/**
- * The real environment of a client: the JVM's clock, two timer threads, threads for callbacks as
- * they are needed.
- */
+/** The real environment of a client: the JVM's clock, two timer threads, callback threads. */
 public final class SystemEnv implements AutoCloseable {
   private static final Path UPTIME = Path.of("/proc/uptime");
 
@@ -31,15 +28,15 @@ public final class SystemEnv implements AutoCloseable {
           TimeUnit.SECONDS,
           new SynchronousQueue<>(),
           callbackThreads,
-          // What comes while the client is being closed may complete a future that a thread awaits.
+          // A callback during the client's close may complete a future that a thread awaits.
           (task, closed) -> callbackThreads.newThread(task).start());
 
-  /** Without a first thread, nothing would be tried again later. */
+  /** Without a first thread, no retry would ever run. */
   public SystemEnv() {
     timers.prestartCoreThread();
   }
 
-  /** The engine's view of it. */
+  /** This environment as the engine sees it. */
   public EngineEnv env(Duration ttl, ClientLabel client) {
     return new EngineEnv(
         Ticker.SYSTEM,
@@ -53,16 +50,16 @@ public final class SystemEnv implements AutoCloseable {
         client);
   }
 
-  /** For how long the host was suspended so far, as far as can be known. */
+  /** The host's suspension so far, as far as it can be known. */
   public static Ticker suspended() {
     return SuspendedTime.from(UPTIME, Ticker.SYSTEM, BootTime::nanos);
   }
 
   /**
-   * The same time, up to a millisecond old, for callers that ask at each request. The host may be
-   * suspended right after any reading, so callers cannot rely on a fresh one either.
+   * The same time, up to a millisecond old, for callers that read it at each request. The host may
+   * be suspended right after any reading, so callers cannot rely on a fresh one either.
    *
-   * @param monotonic by which the millisecond is counted
+   * @param monotonic the clock for the millisecond
    */
   public static Ticker suspendedLately(Ticker monotonic) {
     return SuspendedTime.lately(suspended(), monotonic);
@@ -77,7 +74,7 @@ public final class SystemEnv implements AutoCloseable {
     return executor;
   }
 
-  /** For code of the application, with the context class loader of the thread that asks now. */
+  /** Threads for code of the application, with the calling thread's context class loader. */
   private static ThreadFactory applicationThreads(String name) {
     ThreadFactory threads = DaemonThreads.numbered(name);
     ClassLoader loader = Thread.currentThread().getContextClassLoader();

@@ -6,16 +6,16 @@ import java.lang.invoke.MethodType;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which threads must not do I/O for a store: interrupting a virtual thread that reads from a socket
- * closes the socket.
+ * Detects threads that must not do I/O for a store: interrupting a virtual thread that reads from a
+ * socket closes the socket.
  */
 public final class VirtualThreads {
-  /** Only JDK 21 and newer can tell. */
+  /** Only JDK 21 and newer have this method. */
   private static final @Nullable MethodHandle IS_VIRTUAL = find();
 
   private VirtualThreads() {}
 
-  /** Whether the calling thread is one. */
+  /** Whether the calling thread is virtual. */
   public static boolean isCurrent() {
     try {
       return IS_VIRTUAL != null && (boolean) IS_VIRTUAL.invokeExact(Thread.currentThread());

@@ -1,6 +1,6 @@
 /**
- * What the engine takes from outside itself: clocks, timers, threads, random numbers and the rules
- * that a simulation may take away. Start at {@link io.mortise.internal.runtime.EngineEnv}.
+ * The environment of the engine: clocks, timers, threads, random numbers, and the rules that a
+ * simulation may remove. Start at {@link io.mortise.internal.runtime.EngineEnv}.
  */
 @NullMarked
 package io.mortise.internal.runtime;

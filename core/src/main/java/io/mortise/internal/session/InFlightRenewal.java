@@ -6,19 +6,19 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * A renewal on its way, and what the clocks showed before it left.
+ * A renewal in flight, with the clocks' times before it left.
  *
  * @param at the local time at which it was sent
- * @param countsFrom the local time from which the session lives by it: when it was sent, or where
- *     others judge the session by its beat, when that beat was sent first
- * @param suspended how long the host had slept by the latter, in nanoseconds
- * @param beat what the store compares
- * @param ttl how long the session lives by it
+ * @param countsFrom the local time from which its TTL counts: its sending, or if others judge the
+ *     session by its beat, the first sending of that beat
+ * @param suspended the host's time of suspension by {@code countsFrom}, in nanoseconds
+ * @param beat the beat that the store compares
+ * @param ttl the TTL that it requests
  * @param seen the notifications that it confirms
  */
 record InFlightRenewal(
     long at, long countsFrom, long suspended, long beat, Duration ttl, List<Long> seen) {
-  /** One with the session's pending beat, which may have been sent before. */
+  /** A renewal with the session's pending beat, which may have been sent before. */
   static InFlightRenewal of(LiveSession session, long at, long suspended, List<Long> seen) {
     long beat = session.pendingBeat;
     return session.store().isJudgedByBeat()
@@ -27,7 +27,10 @@ record InFlightRenewal(
         : new InFlightRenewal(at, at, suspended, beat, session.pendingTtl, seen);
   }
 
-  /** What has gone is told first: as long as that goes on, no lease may get more time. */
+  /**
+   * Whether more ended holds are to be reported. They come first, and until all are known no lease
+   * may get more time.
+   */
   static boolean moreHasGone(Renewal.Renewed answer) {
     List<Renewal.NumberedNotification> notifications = answer.notifications();
     return answer.more()

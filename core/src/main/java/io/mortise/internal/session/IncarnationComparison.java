@@ -2,17 +2,17 @@ package io.mortise.internal.session;
 
 import io.mortise.internal.session.LiveSession.LiveSessionPhase;
 
-/** How what a store remembers with compares to what was told before. */
+/** The result of comparing a server's incarnation with the one known before. */
 enum IncarnationComparison {
   SAME,
   OTHER,
-  /** The question was sent before that which the latest answer is to. */
+  /** The renewal was sent before the one with the latest answer. */
   OLDER;
 
   /**
-   * Compares, and notes the newer one. Called under the lock of the {@link SessionRenewer}.
+   * Compares, and records the newer one. Called under the lock of the {@link SessionRenewer}.
    *
-   * @param sentAt when the renewal was sent that told of this incarnation
+   * @param sentAt the sending time of the renewal that reported this incarnation
    */
   static IncarnationComparison of(LiveSession session, long sentAt, String incarnation, long now) {
     if (incarnation.isEmpty() || session.phase == LiveSessionPhase.ENDED) {

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One session of this process, from its opening to its end. Guarded by its {@link SessionRenewer}
- * but for the validity.
+ * except the validity.
  */
 public final class LiveSession implements Validity {
   private final StoreSession store;
@@ -26,34 +26,34 @@ public final class LiveSession implements Validity {
   private final StoreSilence silence;
   private final AtomicLong attempts = new AtomicLong();
 
-  /** The only thing about a session that hot paths read. */
+  /** The only field of a session that hot paths read. */
   private volatile long validUntil;
 
   volatile LiveSessionPhase phase = LiveSessionPhase.OPENING;
 
-  /** What the store remembers with, and when the renewal was sent that told so. */
+  /** The server's incarnation, and the sending time of the renewal that reported it. */
   volatile String incarnation = "";
 
   long memoryAt;
 
-  /** How often the server was found to be another incarnation, and when it was last. */
+  /** How often the server was found to be another incarnation, and when that was last. */
   private volatile int incarnationChanges;
 
   private volatile long doubtedAt;
 
-  /** Until a whole TTL is confirmed again, no grant is believed in. */
+  /** Set until a whole TTL is confirmed again; no grant counts until then. */
   volatile boolean hasShortTtl;
 
-  /** Whether it will be looked whether the process waits and holds nothing. */
+  /** Whether a check is due that the process waits and holds nothing. */
   volatile boolean shortening;
 
-  /** When an attempt was last told to wait, and when the last hold ended or was to begin. */
+  /** The last time when an attempt was told to wait, and when the last hold ended or was due. */
   volatile long queuedAt;
 
   volatile long heldAt;
   private final AtomicInteger holds = new AtomicInteger();
 
-  /** What waits for a whole TTL. */
+  /** Callbacks for a whole TTL. */
   final List<Runnable> whenFullTtl = new ArrayList<>();
 
   long confirmedBeat;
@@ -62,7 +62,7 @@ public final class LiveSession implements Validity {
   /** How long the session lives from the renewal with the pending beat on. */
   Duration pendingTtl;
 
-  /** When the pending beat was sent first, and how long the host had slept by then. */
+  /** The time of the first sending of the pending beat, and the host's suspension by then. */
   long beatSentAt;
 
   long beatSuspended;
@@ -73,36 +73,36 @@ public final class LiveSession implements Validity {
   private volatile long confirmedAt;
   private volatile long missedAt;
 
-  /** What the store said last. */
+  /** The store's last report. */
   private volatile boolean receivesPushes = true;
 
-  /** Why it was lost; null if it was not. */
+  /** The reason of its loss; null if it was not lost. */
   private volatile @Nullable String lostReason;
 
-  /** It was lost because its time was over, not because the store said so. */
+  /** It was lost because its time was over, not because the store reported it. */
   private volatile boolean overdue;
 
-  /** Why the last renewal failed; null since one was answered. */
+  /** The failure of the last renewal; null since one was answered. */
   @Nullable Throwable renewalFailure;
 
-  /** When the timers are due that are set. */
+  /** The due times of the timers that are set. */
   private volatile long renewalDue;
 
   private volatile long deadlineDue;
 
-  /** When the thread of the timers came back from sending a renewal, which may do local work. */
+  /** When the timer thread returned from sending a renewal, which may do local work. */
   private volatile long renewalReturned;
 
-  /** The latest time that a timer ran late by a great part of the TTL. */
+  /** The last time that a timer ran late by a great part of the TTL. */
   private volatile ProcessPause paused = new ProcessPause(0, 0);
 
-  /** The host's count of suspended time when it was last looked at, unless little was added. */
+  /** The host's suspended time at the last check, unless little was added since. */
   long suspendedSeen;
 
-  /** How much of it was found to fall into this session's life. */
+  /** The part of it that falls into this session's life. */
   private volatile long suspendedNanos;
 
-  /** What was added to that lately. */
+  /** The last addition to that. */
   private volatile HostSuspension lately = new HostSuspension(0, 0);
 
   final List<Long> seen = new ArrayList<>();
@@ -116,13 +116,13 @@ public final class LiveSession implements Validity {
     ENDED
   }
 
-  /** Found at this time: what was sent before it counts for less by so much. */
+  /** A suspension found at this time: earlier requests count for less by this length. */
   private record HostSuspension(long foundAt, long nanos) {}
 
-  /** Found at this time: a timer ran so much later than it was due. */
+  /** A pause found at this time: a timer ran this much later than it was due. */
   private record ProcessPause(long foundAt, long nanos) {}
 
-  /** When the store told its time, between which two local times. */
+  /** The store's time, and the local times between which it was read. */
   record ClockSample(long storeMicros, long sentAt, long receivedAt, long suspendedNanos) {}
 
   LiveSession(
@@ -144,45 +144,45 @@ public final class LiveSession implements Validity {
     this.renewalReturned = now;
   }
 
-  /** The pending beat is a new one, about to be sent. */
+  /** Records that the pending beat is a new one, about to be sent. */
   void beatDrawn(long now, long suspendedNanos) {
     beatSentAt = now;
     beatSuspended = suspendedNanos;
   }
 
-  /** A request was sent, to which an answer is owed. */
+  /** Records that a request was sent, to which an answer is owed. */
   public void sent(long now) {
     silence.sent(now);
   }
 
-  /** For how long no renewal was answered, for messages. Other requests may have been. */
+  /** How long no renewal was answered, for messages. Other requests may have been answered. */
   String renewalSilenceText(long now) {
     return text(now - beatSentAt);
   }
 
-  /** Something was answered. */
+  /** Records an answer. */
   public void heard() {
     silence.heard(env);
   }
 
-  /** A renewal has failed that was sent then. */
+  /** Records the failure of a renewal that was sent at this time. */
   void renewalFailed(Throwable cause, long sentAt) {
     failures++;
     renewalFailure = cause;
     silence.failed(cause, sentAt);
   }
 
-  /** How many claims are held through it. */
+  /** The number of claims that hold through it. */
   int holds() {
     return holds.get();
   }
 
-  /** A claim is held through it from now on. */
+  /** Counts a claim that begins to hold through it. */
   public void holdBegins() {
     holds.incrementAndGet();
   }
 
-  /** A claim is not held any more. */
+  /** Counts a claim that no longer holds. */
   public void holdEnds() {
     if (holds.decrementAndGet() == 0) {
       heldAt = env.now();
@@ -200,17 +200,17 @@ public final class LiveSession implements Validity {
     return this;
   }
 
-  /** What hears of the session's life: the engine finds itself by it. */
+  /** The listener of the session's life; the engine finds itself by it. */
   public SessionLifecycleListener listener() {
     return listener;
   }
 
-  /** The store's name, as messages show it. */
+  /** The store's name in messages. */
   String storeName() {
     return storeName;
   }
 
-  /** The session as the store sees it. */
+  /** The store's view of the session. */
   public StoreSession store() {
     return store;
   }
@@ -225,17 +225,16 @@ public final class LiveSession implements Validity {
     return phase == LiveSessionPhase.ENDED;
   }
 
-  /** Whether it lives for less than its TTL: until a whole one is confirmed, no grant counts. */
+  /** Whether it lives for less than its TTL: no grant counts until a whole one is confirmed. */
   public boolean hasShortTtl() {
     return hasShortTtl;
   }
 
-  /** Its id in the store. */
   public SessionId id() {
     return store.id();
   }
 
-  /** The attempt of this number. */
+  /** The attempt with this number. */
   public AttemptId attempt(long number) {
     return new AttemptId(store.id(), number);
   }
@@ -246,14 +245,14 @@ public final class LiveSession implements Validity {
   }
 
   /**
-   * Whether the store's pushes arrive: they can, and a renewal was confirmed that was sent after
-   * the last sign that they are missed.
+   * Whether the store's pushes arrive: the store can push, and has confirmed a renewal sent after
+   * the last sign of missed pushes.
    */
   public boolean isCallable() {
     return receivesPushes && !isUnconfirmed();
   }
 
-  /** Whether no renewal was confirmed yet that was sent after the last sign of missed pushes. */
+  /** Whether no renewal has been confirmed that was sent after the last sign of missed pushes. */
   public boolean isUnconfirmed() {
     return confirmedAt - missedAt <= 0;
   }
@@ -266,12 +265,12 @@ public final class LiveSession implements Validity {
     return receivesPushes;
   }
 
-  /** Pushes may be missed from now on. */
+  /** Records that pushes may be missed from now on. */
   void missesCalls() {
     missedAt = env.now();
   }
 
-  /** A renewal was confirmed that was sent then. */
+  /** Records a confirmed renewal that was sent at this time. */
   void confirmed(long sentAt) {
     receivesPushes = store.receivesPushes();
     if (sentAt - confirmedAt >= 0) {
@@ -284,27 +283,27 @@ public final class LiveSession implements Validity {
     return validUntil;
   }
 
-  /** A later reply of an earlier request never shortens; the deadline only moves on. */
+  /** Extends the validity. A late reply of an earlier request never shortens it. */
   void extendTo(long until) {
     if (until - validUntil > 0) {
       validUntil = until;
     }
   }
 
-  /** From now on the session lives no longer than that, unless a later renewal says so. */
+  /** Limits the validity to this time, unless a later renewal extends it. */
   void shortenTo(long until) {
     if (until - validUntil < 0) {
       validUntil = until;
     }
   }
 
-  /** How long the host is known to have slept since the session began. */
+  /** The host's known suspension since the session began. */
   public long suspendedNanos() {
     return suspendedNanos;
   }
 
   /**
-   * Nothing that was counted from before the sleep lasts as long as it seemed to. Only ever called
+   * Adds a suspension: all times counted from before it are shorter than they seemed. Called only
    * under the session renewer's lock, like all that writes the validity.
    */
   void addSuspension(long nanos) {
@@ -325,7 +324,7 @@ public final class LiveSession implements Validity {
     deadlineDue = env.now() + delay;
   }
 
-  /** The timer of a renewal, or of the deadline, runs now. */
+  /** Records that the timer of a renewal, or of the deadline, runs now. */
   void renewalRuns(long now) {
     noteLateness(now, now - renewalDue);
   }
@@ -344,14 +343,17 @@ public final class LiveSession implements Validity {
     }
   }
 
-  /** A timer that is late by less has not lost a session: a renewal is due after a third of it. */
+  /**
+   * The shortest pause that counts: with less a timer has not lost a session, because a renewal is
+   * due after a third of it.
+   */
   private long leastPause() {
     return env.ttlNanos() / 3;
   }
 
   /**
-   * What kept this process from renewing in time: the host was suspended, or the process did not
-   * run. Empty if there is no sign of either.
+   * The reason why this process did not renew in time: the host was suspended, or the process did
+   * not run. Empty if there is no sign of either.
    */
   public String pauseText() {
     long now = env.now();
@@ -364,7 +366,7 @@ public final class LiveSession implements Validity {
     ProcessPause found = paused;
     long stood = found.nanos() > 0 && now - found.foundAt() < ttl ? found.nanos() : 0;
     if (phase == LiveSessionPhase.OPEN) {
-      // A thread that was stopped as well may look before the timers run.
+      // A thread that was paused as well may check before the timers run.
       stood = Math.max(stood, Math.min(now - renewalDue, now - renewalReturned));
     }
     return stood < leastPause()
@@ -375,13 +377,13 @@ public final class LiveSession implements Validity {
             + ": garbage collection, or a stopped host";
   }
 
-  /** A reason, and what kept this process from renewing in time, if something did. */
+  /** Adds to a reason why this process did not renew in time, if that is known. */
   String withPause(String reason) {
     String pause = pauseText();
     return pause.isEmpty() ? reason : reason + "; " + pause;
   }
 
-  /** Why it is lost when its time is over; a pause tells more than a failed renewal does. */
+  /** The reason of a loss by time; a pause explains more than a failed renewal. */
   String overdueReason(Duration lifetime, @Nullable Throwable lastFailure) {
     String reason = "it was not renewed within its TTL of " + DurationText.format(lifetime);
     if (lastFailure != null && pauseText().isEmpty()) {
@@ -395,45 +397,45 @@ public final class LiveSession implements Validity {
     return DurationText.format(Duration.ofNanos(nanos));
   }
 
-  /** Why it was lost; null if it was not. */
+  /** The reason of its loss; null if it was not lost. */
   public @Nullable String lostReason() {
     return lostReason;
   }
 
-  /** Its time is over. */
+  /** Records that its time is over. */
   void becomesOverdue() {
     overdue = true;
   }
 
-  /** Whether it was not renewed in time, by what this process knows. */
+  /** Whether it was not renewed in time, by this process's knowledge. */
   public boolean isOverdue() {
     return overdue || !pauseText().isEmpty();
   }
 
-  /** The store may have forgotten all that it answered before now. */
+  /** Records that the store may have forgotten all its answers before now. */
   void doubt(long now) {
-    // Only ever called under the session renewer's lock.
+    // Called only under the session renewer's lock.
     int before = incarnationChanges;
     doubtedAt = now;
     incarnationChanges = before + 1;
   }
 
-  /** Whether its store can forget what it answered. */
+  /** Whether its store can forget grants that it answered. */
   public boolean mayBeForgotten() {
     return !incarnation.isEmpty();
   }
 
-  /** How often the store may have forgotten what it had answered. */
+  /** How often the store may have forgotten grants. */
   public int incarnationChanges() {
     return incarnationChanges;
   }
 
-  /** Whether a push may be from before the latest doubt: so long may it have been on its way. */
+  /** Whether a push may be from before the latest doubt, given its longest time in flight. */
   public boolean mayBeOutdated(long now, long inFlight) {
     return incarnationChanges > 0 && now - doubtedAt - inFlight <= 0;
   }
 
-  /** Until when a member of the store may be relied upon whose renewal was sent at this time. */
+  /** Until when a member of the store counts whose renewal was sent at this time. */
   long deadline(long sentAt) {
     long ttl = env.ttlNanos();
     long until = sentAt + ttl - env.rules().safetyMargin(ttl);

@@ -11,15 +11,15 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says in the log why waits make no progress, once per episode, and when that is over: a caller
- * that waits without end learns nothing else of a store that is full, refuses or is gone.
+ * Logs why waits make no progress, once per episode, and the end of the episode: a caller that
+ * waits without limit gets no other sign of a store that is full, refuses or is unreachable.
  * Thread-safe.
  */
 public final class OutageLog {
   /** A shorter time is not worth a line. */
   private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-  /** Without a request for so long nobody waited, so that the next failure begins anew. */
+  /** After this time without a request no caller waits: the next failure starts a new episode. */
   private static final long IDLE_NANOS = TimeUnit.MINUTES.toNanos(1);
 
   private final ReentrantLock guard = new ReentrantLock();
@@ -28,7 +28,7 @@ public final class OutageLog {
   private final Consumer<String> warn;
   private final Consumer<String> info;
 
-  /** Read without the lock, as every answer looks here; null while requests are served. */
+  /** Read without the lock, as every answer checks it; null while requests are served. */
   private volatile @Nullable Episode episode;
 
   private static final class Episode {
@@ -50,7 +50,7 @@ public final class OutageLog {
     this.info = info;
   }
 
-  /** A request about a lock was not served. */
+  /** Records that a request about a lock was not served. */
   public void failed(LockName lock, Throwable cause) {
     String line = null;
     guard.lock();
@@ -76,7 +76,7 @@ public final class OutageLog {
     }
   }
 
-  /** A request was served. */
+  /** Records that a request was served. */
   public void served() {
     if (episode != null) {
       over();

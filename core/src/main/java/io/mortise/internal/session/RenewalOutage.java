@@ -8,18 +8,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The time for which renewals fail or are late: reported when it begins and when it ends. Shares
+ * The time during which renewals fail or are late: reported when it begins and when it ends. Shares
  * the lock of the {@link SessionRenewer}.
  */
 final class RenewalOutage {
   private static final Logger log = LoggerFactory.getLogger(SessionRenewer.class);
 
-  /** The time for a new connection, before an outage of a session without leases is told. */
+  /** The time for a new connection, before an outage of a session without leases is reported. */
   private static final long RECONNECT_NANOS = 1_000_000_000L;
 
   /**
-   * Breaks that follow each other so soon are told once: a proxy may end each connection that was
-   * idle for some seconds.
+   * Breaks within this interval are reported once: a proxy may end each connection that was idle
+   * for some seconds.
    */
   private static final long EPISODE_NANOS = 60_000_000_000L;
 
@@ -27,13 +27,13 @@ final class RenewalOutage {
   private final EngineEnv env;
   private final SessionReporter reporter;
 
-  /** Since when renewals are known to fail, which the log has; null while they are answered. */
+  /** The time since which renewals fail, already logged; null while they are answered. */
   private @Nullable Long since;
 
-  /** When a connection broke that nobody is told of; null once renewals are answered. */
+  /** The time of an unreported break of a connection; null once renewals are answered. */
   private @Nullable Long brokeQuietly;
 
-  /** When a connection broke last while leases hung on the session. */
+  /** The time of the last break while the session had leases. */
   private @Nullable Long brokeHolding;
 
   RenewalOutage(ReentrantLock guard, EngineEnv env, SessionReporter reporter) {
@@ -42,12 +42,12 @@ final class RenewalOutage {
     this.reporter = reporter;
   }
 
-  /** To be called under the lock. */
+  /** Called under the lock. */
   boolean hasBegun() {
     return since != null;
   }
 
-  /** Told once until renewals are answered again. To be called under the lock. */
+  /** Reports the outage, once until renewals are answered again. Called under the lock. */
   void begin(LiveSession session, String sentence) {
     if (brokeQuietly != null && env.now() - brokeQuietly < RECONNECT_NANOS) {
       log.debug("{} {} leases hang on session {}.", sentence, session.holds(), session.id());
@@ -58,8 +58,8 @@ final class RenewalOutage {
   }
 
   /**
-   * A connection broke. Without leases on the session, or again, this is only a DEBUG line, since
-   * servers close idle connections. To be called under the lock.
+   * Handles a broken connection. Without leases on the session, or if repeated, it is logged at
+   * DEBUG only, since servers close idle connections. Called under the lock.
    */
   void connectionLost(LiveSession session, String store, String cause) {
     String why = FailureText.withoutFullStop(cause);
@@ -73,7 +73,7 @@ final class RenewalOutage {
     }
   }
 
-  /** A renewal was answered; does nothing without an outage. To be called with no lock held. */
+  /** Handles an answered renewal; does nothing without an outage. Called with no lock held. */
   void end(LiveSession session, boolean renewed) {
     Long began;
     guard.lock();

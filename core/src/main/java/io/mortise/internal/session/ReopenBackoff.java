@@ -7,26 +7,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The pause before a session is opened, if the sessions before were lost as soon as they were open.
- * A store loses each of them if requests and renewals reach different servers, for instance.
- * Changed under the lock of the {@link SessionRenewer}.
+ * The pause before a session is opened, if the previous ones were lost as soon as they were open. A
+ * store loses each of them if requests and renewals reach different servers, for instance. Changed
+ * under the lock of the {@link SessionRenewer}.
  */
 final class ReopenBackoff {
   private static final Logger log = LoggerFactory.getLogger(SessionRenewer.class);
 
-  /** A session that was open for longer was a good one. */
+  /** A session that was open for longer was in order. */
   private static final long STEADY_NANOS = 1_000_000_000;
 
   private static final long FIRST_PAUSE_NANOS = 10_000_000;
   private static final long LONGEST_PAUSE_NANOS = 1_000_000_000;
 
-  /** So many losses in a row are no accident. The log has them once until a session lasts. */
+  /** This many losses in a row are no accident. They are logged once until a session lasts. */
   private static final int REPORTED_LOSSES = 4;
 
   private final EngineEnv env;
   private final String store;
 
-  /** When the current session could be used first; null if it was not open yet. */
+  /** The time when the current session became usable; null if it was not open yet. */
   private @Nullable Long openSince;
 
   private int losses;
@@ -37,14 +37,14 @@ final class ReopenBackoff {
     this.store = store;
   }
 
-  /** How long to wait before the first renewal of the next session. */
+  /** The pause before the first renewal of the next session. */
   long nanos() {
     return losses < 2
         ? 0
         : env.jittered(Math.min(LONGEST_PAUSE_NANOS, FIRST_PAUSE_NANOS << Math.min(losses, 10)));
   }
 
-  /** Why the sessions before were lost; null unless several were, as soon as they were open. */
+  /** The reason of the previous losses; null unless several came as soon as sessions were open. */
   @Nullable StoreUnavailableException loss() {
     return loss;
   }

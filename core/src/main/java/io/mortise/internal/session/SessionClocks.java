@@ -9,20 +9,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What the clocks of this host and of the store tell about a session: that the host was suspended,
- * or that the store's clock was stepped. Called under the lock of the {@link SessionRenewer}, by
- * whose logger it warns.
+ * Detects by the clocks of this host and of the store that the host was suspended, or that the
+ * store's clock was stepped. Called under the lock of the {@link SessionRenewer}, by whose logger
+ * it warns.
  */
 final class SessionClocks {
   private static final Logger log = LoggerFactory.getLogger(SessionRenewer.class);
 
   /**
-   * Less than this between the clock that counts suspended time and ours is their resolution; the
-   * safety margin covers it.
+   * A smaller difference between the clock that counts suspension and the ticker is their
+   * resolution; the safety margin covers it.
    */
   static final long SLEEP_NANOS = 50_000_000;
 
-  /** More than this between what the store's clock and ours say has passed is a step, not drift. */
+  /** A larger difference between the store's clock and the ticker is a step, not drift. */
   private static final long CLOCK_STEP_MICROS = 100_000;
 
   private final EngineEnv env;
@@ -34,10 +34,10 @@ final class SessionClocks {
   }
 
   /**
-   * A suspended host's monotonic clock stood still while the store's went on. Returns what the
-   * clock that counts shows now.
+   * Checks for a suspension: the host's monotonic clock stood still while the store's continued.
+   * Returns the present time of the clock that counts suspension.
    *
-   * @param found called if it was suspended since the last look
+   * @param found called if the host was suspended since the last check
    */
   long noteSuspension(LiveSession session, Runnable found) {
     long suspended = env.suspended().nanos();
@@ -55,7 +55,7 @@ final class SessionClocks {
     return suspended;
   }
 
-  /** A stepped store clock ends TTLs early, or late. */
+  /** Detects a stepped store clock, which ends TTLs early or late. */
   void compare(LiveSession session, ClockSample sample) {
     ClockSample last = session.clock;
     session.clock = sample;

@@ -13,9 +13,9 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * Says what becomes of the sessions of a client. On a store in parts it has one for each part, and
- * what befalls a server befalls all of them that are kept there: so the first is told at once, and
- * those that meet the same on the same store within a second by their number. Thread-safe.
+ * Logs the events of a client's sessions. On a store in parts there is a session for each part, and
+ * trouble of a server concerns all sessions kept there: the first is logged at once, and further
+ * ones with the same event on the same store within a second by their number. Thread-safe.
  */
 final class SessionLog {
   private static final long GATHER_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -25,13 +25,14 @@ final class SessionLog {
   private final boolean gathers;
   private final ReentrantLock guard = new ReentrantLock();
 
-  /** How many have followed, of those of which the first was told less than a second ago. */
+  /** The number of followers for each event whose first was logged less than a second ago. */
   private final Map<SessionIncident, Integer> following = new HashMap<>();
 
   /**
-   * For a client.
+   * A log of one client's sessions.
    *
-   * @param parts of its store; what happens to the session of a store without parts is always told
+   * @param parts the parts of its store; events of the only session of a store without parts are
+   *     always logged
    */
   SessionLog(EngineScheduler timers, int parts) {
     this(LoggerFactory.getLogger(SessionLog.class), timers, parts);
@@ -43,14 +44,14 @@ final class SessionLog {
     this.gathers = parts > 1;
   }
 
-  /** What happened, as it is told of several, and in which store. */
+  /** An event in the form for several sessions, and its store. */
   private record SessionIncident(String more, String store, Level level) {}
 
   /**
-   * Renewals of a session fail, or are late.
+   * Logs that renewals of a session fail or are late.
    *
-   * @param sentence why
-   * @param held how many leases hang on it, which are lost when this time is over
+   * @param sentence the reason
+   * @param held the number of its leases, which are lost when this time is over
    */
   void unanswered(String sentence, SessionId session, String store, int held, long leftNanos) {
     if (isFirst("The same is true of {} more sessions in store {}.", store, Level.WARN)) {
@@ -66,9 +67,9 @@ final class SessionLog {
   }
 
   /**
-   * The end of that.
+   * Logs the end of that.
    *
-   * @param kept how many leases outlived it
+   * @param kept the number of leases that outlived it
    */
   void answeredAgain(String store, long lastedNanos, int kept) {
     if (isFirst("The same is true of {} more sessions in store {}.", store, Level.INFO)) {
@@ -84,7 +85,7 @@ final class SessionLog {
     return DurationText.format(Duration.ofNanos(Math.max(0, nanos)));
   }
 
-  /** A session that holds nothing loses nothing. */
+  /** A session without holds loses nothing. */
   void inDoubt(SessionId session, String store, int held) {
     if (held > 0
         && isFirst(

@@ -22,26 +22,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps this process's session alive: one renewal per third of its TTL, whatever is held.
+ * Keeps this process's session alive: one renewal per third of its TTL, for any number of holds.
  *
  * <p><b>Deadline.</b> The session is valid until the send time of the last acknowledged renewal
- * plus the TTL, less drift and margin. At that time it is lost, by our own timer, whether or not
- * the store can be reached: under the stated assumptions about clocks that is before the store can
- * grant to another.
+ * plus the TTL, less drift and margin. At that time a local timer ends it, whether or not the store
+ * is reachable: under the stated assumptions about clocks that is before the store can grant to
+ * another.
  *
- * <p><b>A failed renewal</b> neither extends nor ends the session. It is tried again, with the same
+ * <p><b>A failed renewal</b> neither extends nor ends the session. It is retried, with the same
  * beat, until the deadline; a try without an answer is followed by another after a sixth of the
- * TTL. A late answer extends from its own send time; where others judge the session by its beat
- * ({@link io.mortise.spi.StoreSession#isJudgedByBeat}), from when that beat was sent first.
+ * TTL. A late answer extends from its own send time; if others judge the session by its beat
+ * ({@link io.mortise.spi.StoreSession#isJudgedByBeat}), from the first sending of that beat.
  *
- * <p><b>A process that waits and holds nothing</b> renews each second for three, where the store
- * can: when it is stopped, its place in the queue is given up soon. Before it believes in a grant,
- * a renewal for the whole TTL has been confirmed. A renewal keeps its TTL when it is tried again,
- * so that a straggler never cuts a longer one short.
+ * <p><b>A process that waits and holds nothing</b> renews each second for three, if the store can:
+ * when the process stops, its place in the queue is given up soon. A grant counts only after a
+ * renewal for the whole TTL has been confirmed. A retried renewal keeps its TTL, so that a
+ * straggler never cuts a longer one short.
  *
- * <p><b>A lost session</b> is never used again. Its leases are lost, its waits begin anew under the
- * next session, which is opened when somebody needs one. All is guarded by one lock, under which
- * nothing of the engine is called.
+ * <p><b>A lost session</b> is never used again. Its leases are lost, and its waits start over under
+ * the next session, which is opened when needed. One lock guards everything; no engine code is
+ * called under it.
  */
 public final class SessionRenewer {
   private static final Logger log = LoggerFactory.getLogger(SessionRenewer.class);
@@ -76,9 +76,7 @@ public final class SessionRenewer {
     this.reopenBackoff = new ReopenBackoff(env, store.profile().display());
   }
 
-  /**
-   * The open session; else null, and {@link SessionLifecycleListener#opened} is called once it is.
-   */
+  /** The open session; else null, and {@link SessionLifecycleListener#opened} follows. */
   public @Nullable LiveSession open() {
     LiveSession opening;
     guard.lock();
@@ -110,7 +108,7 @@ public final class SessionRenewer {
     return null;
   }
 
-  /** Why no session stays open; null if one does, as far as is known. */
+  /** The reason why no session stays open; null if one does, as far as is known. */
   public @Nullable StoreUnavailableException repeatedLoss() {
     return reopenBackoff.loss();
   }
@@ -125,7 +123,7 @@ public final class SessionRenewer {
     }
   }
 
-  /** Looks at the clock that counts how long the host slept, and ends leases earlier by that. */
+  /** Checks the clock that counts the host's suspension, and ends leases earlier by that. */
   public void noteSuspension(LiveSession session) {
     guard.lock();
     try {
@@ -135,19 +133,19 @@ public final class SessionRenewer {
     }
   }
 
-  /** Since when the store owes an answer. */
+  /** The time since which the store owes an answer. */
   public StoreSilence silence() {
     return silence;
   }
 
-  /** The store has put an attempt of the session into its queue, or left it there. */
+  /** Records that the store has put an attempt of the session into its queue, or left it there. */
   public void waits(LiveSession session) {
     shortTtlTimer.waits(session);
   }
 
   /**
-   * Calls back once the session has its whole TTL again: at once if it has, else when a renewal has
-   * been confirmed, and never if the session ends before.
+   * Calls back once the session has its whole TTL again: at once if it has, else after a confirmed
+   * renewal. Never calls if the session ends before.
    */
   public void whenFullTtl(LiveSession session, Runnable call) {
     boolean whole;
@@ -158,7 +156,7 @@ public final class SessionRenewer {
       if (!whole && session.phase != LiveSessionPhase.ENDED) {
         session.whenFullTtl.add(call);
         if (session.pendingBeat == session.confirmedBeat) {
-          // Else its answer is followed by the next at once.
+          // Otherwise its answer is followed by the next at once.
           reschedule(session, 0);
         }
       }
@@ -170,7 +168,7 @@ public final class SessionRenewer {
     }
   }
 
-  /** The server may have been restarted, or be another one: the next renewal tells. */
+  /** Renews at once after a sign of a restarted or replaced server: the renewal shows whether. */
   private void renewNow(LiveSession session) {
     guard.lock();
     try {
@@ -231,7 +229,7 @@ public final class SessionRenewer {
       session.sent(sentAt);
       inFlight = InFlightRenewal.of(session, sentAt, suspendedAt, List.copyOf(session.seen));
       if (!sessionTtl.isWhole(inFlight.ttl())) {
-        // It may be executed from now on, and then counts, whatever was confirmed before.
+        // It may be executed from now on, and then counts, even against an earlier confirmation.
         session.shortenTo(sentAt + sessionTtl.minusSafetyMargin(inFlight.ttl()));
         watchDeadline(session);
       }
@@ -283,7 +281,7 @@ public final class SessionRenewer {
     }
   }
 
-  /** Whether a later try has been confirmed: then the store was right to refuse this one. */
+  /** Whether a later try has been confirmed: then the store's refusal of this one was right. */
   private boolean isOutdated(LiveSession session, InFlightRenewal sent) {
     guard.lock();
     try {
@@ -298,13 +296,13 @@ public final class SessionRenewer {
     List<Runnable> whole = List.of();
     switch (incarnation(session, sent, answer.incarnation())) {
       case OLDER -> {
-        // What is there lives on in a server that is not asked any more.
+        // The answer comes from a server that is no longer in use.
         return;
       }
       case OTHER -> listener.inDoubt(session);
       default -> {}
     }
-    // Before the leases get more time: those that have gone must not have it.
+    // First, so that ended holds do not get more time.
     answer.notifications().stream()
         .filter(item -> item.notification() instanceof SessionNotification.HoldEnded)
         .forEach(item -> listener.notification(session, item.notification()));
@@ -319,7 +317,7 @@ public final class SessionRenewer {
       long until =
           env.rules().validFrom(sent.countsFrom(), now) + sessionTtl.minusSafetyMargin(sent.ttl());
       if (suspendedNanos > SessionClocks.SLEEP_NANOS) {
-        // The store's time went on while the request or its answer waited here.
+        // The store's time continued while the request or its answer waited here.
         until -= suspendedNanos;
       }
       clocks.compare(
@@ -472,7 +470,7 @@ public final class SessionRenewer {
     session.store().close();
   }
 
-  /** Ends the session on both sides; its leases and waits must have been given up before. */
+  /** Ends the session on both sides; its leases and waits must have been ended before. */
   public CompletionStage<Void> close() {
     LiveSession last;
     guard.lock();

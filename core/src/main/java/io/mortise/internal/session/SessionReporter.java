@@ -8,8 +8,8 @@ import io.mortise.internal.runtime.EngineEnv;
 import java.time.Duration;
 
 /**
- * The one place to which the sessions of a client report what happens: from here it goes to the
- * log, to listeners and to the flight recorder. Thread-safe.
+ * The one place to which the sessions of a client report their events, for the log, listeners and
+ * the flight recorder. Thread-safe.
  */
 public final class SessionReporter {
   private final EngineEnv env;
@@ -18,9 +18,9 @@ public final class SessionReporter {
   private final String client;
 
   /**
-   * For the sessions of one client.
+   * Events of the sessions of one client.
    *
-   * @param parts of its store
+   * @param parts the parts of its store
    */
   public SessionReporter(EngineEnv env, int parts, EventPublisher publisher) {
     this.env = env;
@@ -37,7 +37,7 @@ public final class SessionReporter {
     publisher.changed(session(session), state, leases, session::leftNanos, reason);
   }
 
-  /** A session can be used. */
+  /** A session is usable. */
   public void opened(LiveSession session) {
     changed(session, SessionState.OPENED, 0, "");
   }
@@ -72,12 +72,11 @@ public final class SessionReporter {
     changed(session, SessionState.IN_DOUBT, held, "");
   }
 
-  /** A session is over, and so many leases with it. */
+  /** A session is over, with this number of leases. */
   public void lost(LiveSession session, int leases, String reason) {
     changed(session, SessionState.LOST, leases, reason);
   }
 
-  /** The client has ended a session. */
   void closed(LiveSession session) {
     changed(session, SessionState.CLOSED, 0, "");
   }

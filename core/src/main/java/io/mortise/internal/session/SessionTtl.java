@@ -8,14 +8,14 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How long a session is to live from its next renewal on: for its whole TTL, or, while its process
- * waits and holds nothing, for three seconds. So the place of a waiter that has stopped is given up
- * soon, and a process that has nothing to wait for costs no more than before.
+ * Chooses the TTL of a session's next renewal: its whole TTL, or three seconds while its process
+ * waits and holds nothing. So the place of a stopped waiter is given up soon, and a process without
+ * waits costs no more than before.
  */
 final class SessionTtl {
   private static final Duration SHORT = Duration.ofSeconds(3);
 
-  /** A process that held a lock so recently is likely to hold one soon. */
+  /** A process that held a lock within this time is likely to hold one soon. */
   private static final long SETTLED_NANOS = 1_000_000_000;
 
   private final EngineEnv env;
@@ -30,7 +30,7 @@ final class SessionTtl {
         profile.can(Capability.VARIABLE_TTL) && shortest.compareTo(env.ttl()) < 0 ? shortest : null;
   }
 
-  /** A session that has held nothing yet. */
+  /** Initialises a session without holds. */
   void begin(LiveSession session) {
     session.heldAt = env.now() - SETTLED_NANOS;
     session.queuedAt = session.heldAt - env.ttlNanos() / 3;
@@ -41,18 +41,18 @@ final class SessionTtl {
     return shortTtl != null && !session.hasShortTtl && session.holds() == 0;
   }
 
-  /** Whether it holds nothing and was lately told to wait, as each wait is in this time. */
+  /** Whether it holds nothing and was told to wait lately: each wait repeats within this time. */
   boolean isWaiting(LiveSession session) {
     return session.holds() == 0
         && env.now() - session.queuedAt < env.ttlNanos() / 3 + SETTLED_NANOS;
   }
 
-  /** How long yet until it has held nothing for long enough to be shortened. */
+  /** The time until it has held nothing for long enough to be shortened. */
   long settlesIn(LiveSession session) {
     return Math.max(0, session.heldAt + SETTLED_NANOS - env.now());
   }
 
-  /** Chooses for a renewal that was not tried before. Called under the session renewer's lock. */
+  /** Chooses the TTL of a new renewal, not of a retry. Called under the session renewer's lock. */
   Duration choose(LiveSession session) {
     Duration chosen = shortTtl;
     if (chosen == null
@@ -62,7 +62,7 @@ final class SessionTtl {
         || settlesIn(session) > 0) {
       return env.ttl();
     }
-    // In this order: a claim counts itself as held before it looks whether the session is short.
+    // In this order: a claim counts itself as held before it checks whether the session is short.
     boolean before = session.hasShortTtl;
     session.hasShortTtl = true;
     if (session.holds() > 0) {
@@ -76,13 +76,13 @@ final class SessionTtl {
     return ttl.compareTo(env.ttl()) >= 0;
   }
 
-  /** How much of a TTL can be relied upon, from when the renewal was sent. */
+  /** The reliable part of a TTL, from the sending of the renewal. */
   long minusSafetyMargin(Duration ttl) {
     long nanos = ttl.toNanos();
     return nanos - env.rules().safetyMargin(nanos);
   }
 
-  /** What is in force. */
+  /** The TTL in force. */
   Duration of(LiveSession session) {
     return session.hasShortTtl && shortTtl != null ? shortTtl : env.ttl();
   }

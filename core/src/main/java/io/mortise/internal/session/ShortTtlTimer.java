@@ -6,7 +6,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
 /**
- * Has a session renewed for a short TTL once its process waits and has held nothing for a while, as
+ * Renews a session for a short TTL once its process waits and has held nothing for a while, as
  * {@link SessionTtl} chooses it. Shares the lock of the {@link SessionRenewer}.
  */
 final class ShortTtlTimer {
@@ -26,7 +26,7 @@ final class ShortTtlTimer {
     this.renewNow = renewNow;
   }
 
-  /** The store has put an attempt of the session into its queue, or left it there. */
+  /** Records that the store has put an attempt of the session into its queue, or left it there. */
   void waits(LiveSession session) {
     session.queuedAt = env.now();
     if (session.shortening || !sessionTtl.mayShorten(session)) {

@@ -10,43 +10,42 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The time for which the store gives no answer to the requests of one claim, and the last such time
- * that has ended. Not thread-safe.
+ * The time during which the store gives no answer to the requests of one claim, and the last such
+ * time that has ended. Not thread-safe.
  */
 public final class StoreOutage {
-  /** A shorter one is told to nobody. */
+  /** A shorter outage is not reported. */
   private static final long SHORTEST_TOLD_NANOS = 1_000_000;
 
   private @Nullable Throwable failure;
 
-  /** When the first of the requests was sent that have failed since the last answer. */
+  /** The sending time of the first request that has failed since the last answer. */
   private long since;
 
-  /** When the first of the latest answers came that all said unfit; null if the last did not. */
+  /** The time of the first of the latest "unfit" answers in a row; null if the last was another. */
   private @Nullable Long unfitSince;
 
   private @Nullable EndedOutage last;
 
   record EndedOutage(long since, long until, Throwable failure) {
-    /** For how much of a wait that began then. */
+    /** The part of a wait, begun at this time, that it covers. */
     long lasted(long arrivedAt) {
       return until - later(since, arrivedAt);
     }
   }
 
-  /** The later of two local times. */
   public static long later(long one, long other) {
     return one - other > 0 ? one : other;
   }
 
-  /** A request that was sent then has failed. */
+  /** Records the failure of a request that was sent at this time. */
   public void failed(Throwable cause, long sentAt) {
     since = failure == null ? sentAt : since;
     failure = cause;
     unfitSince = unfit(cause) == null ? null : unfitSince;
   }
 
-  /** The store has answered. */
+  /** Records an answer of the store. */
   public void answered(long now) {
     if (failure != null) {
       last = new EndedOutage(since, now, failure);
@@ -55,12 +54,12 @@ public final class StoreOutage {
     unfitSince = null;
   }
 
-  /** Why the store could not be asked lately; null since it answered. */
+  /** The store's latest failure; null since it answered. */
   public @Nullable Throwable failure() {
     return failure;
   }
 
-  /** When the store began to answer that it is unfit, and nothing else; now if it has not. */
+  /** The time since which all answers say that the store is unfit; now if the last did not. */
   public long unfitSince(long now) {
     if (unfitSince == null) {
       unfitSince = now;
@@ -69,8 +68,8 @@ public final class StoreOutage {
   }
 
   /**
-   * What makes the store unfit, if that is why it failed. Null for a store that cannot serve now:
-   * that may end without a change of settings, so that waits go on as in any outage.
+   * The unfitness that is the cause of a failure. Null for a store that cannot serve now: that may
+   * end without a change of settings, so waits continue as in any outage.
    */
   public static @Nullable StoreUnfitException unfit(@Nullable Throwable cause) {
     for (Throwable each = cause; each != null; each = each.getCause()) {
@@ -81,7 +80,7 @@ public final class StoreOutage {
     return null;
   }
 
-  /** Why there is no answer about a lock: the store is unfit, or cannot be reached. */
+  /** The reason for a missing answer about a lock: the store is unfit, or unreachable. */
   public static LockException unavailable(LockName name, String store, Throwable cause) {
     StoreUnfitException unfit = unfit(cause);
     if (unfit != null) {
@@ -90,7 +89,7 @@ public final class StoreOutage {
     String message =
         "Lock '%s' was not served: %s The attempt is being ended; check the store and the network to it."
             .formatted(name, FailureText.about(store, FailureText.said(cause)));
-    // What the store reports is in the message; what made it do so is not yet.
+    // The message has the store's report, but not yet its cause.
     Throwable origin =
         cause instanceof StoreUnavailableException && cause.getSuppressed().length == 0
             ? cause.getCause()
@@ -101,12 +100,12 @@ public final class StoreOutage {
   }
 
   /**
-   * For how much of a wait the store gave no answer without a break; null if for less than half.
+   * The longest part of a wait without an answer of the store; null if less than half of the wait.
    *
-   * @param outage of the wait's own requests; null if none has failed
-   * @param silence of the store; null if the wait was not for the store
-   * @param silentSince since when it owes an answer; null if it does not
-   * @param arrivedAt when the wait began
+   * @param outage the outage of the wait's own requests; null if none has failed
+   * @param silence the store's silence; null if the wait was not for the store
+   * @param silentSince the time since which it owes an answer; null if it does not
+   * @param arrivedAt the begin of the wait
    */
   public static @Nullable StoreUnavailableException unansweredPart(
       @Nullable StoreOutage outage,

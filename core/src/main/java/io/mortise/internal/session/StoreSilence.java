@@ -5,25 +5,25 @@ import io.mortise.internal.session.StoreOutage.EndedOutage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Since when the store owes this client an answer, whichever of its sessions asked, and the last
- * such time that has ended and in which renewals failed. One for each client; {@link StoreOutage}
- * is of one lock's own requests.
+ * The time since which the store owes this client an answer, through any of its sessions, and the
+ * last such time that has ended and in which renewals failed. One for each client; {@link
+ * StoreOutage} covers the requests of one lock.
  *
- * <p>Thread-safe. There is no lock, since each request passes here: a silence that begins while an
- * answer is noted may be noted at the next request.
+ * <p>Thread-safe. There is no lock, because each request passes here: a silence that begins while
+ * an answer is recorded may be recorded only at the next request.
  */
 public final class StoreSilence {
-  /** When the first request was sent that nothing was heard since; 0 if something was. */
+  /** The sending time of the first request since the last answer; 0 if there is none. */
   private volatile long since;
 
-  /** Why a renewal has failed since then; null if none has. */
+  /** The failure of a renewal since then; null if none has failed. */
   private volatile @Nullable Throwable failure;
 
   private volatile @Nullable EndedOutage last;
 
   StoreSilence() {}
 
-  /** A request was sent, to which an answer is owed. */
+  /** Records that a request was sent, to which an answer is owed. */
   void sent(long now) {
     if (since == 0) {
       // A nanosecond off at most: 0 means that nothing is owed.
@@ -31,7 +31,7 @@ public final class StoreSilence {
     }
   }
 
-  /** A renewal has failed that was sent then. If something was answered since, it tells nothing. */
+  /** Records the failure of a renewal sent at this time. After a later answer it proves nothing. */
   void failed(Throwable cause, long sentAt) {
     long began = since;
     if (began != 0 && (sentAt | 1) - began >= 0) {
@@ -39,7 +39,7 @@ public final class StoreSilence {
     }
   }
 
-  /** Something was answered. */
+  /** Records an answer. */
   void heard(EngineEnv env) {
     long began = since;
     if (began == 0) {
@@ -53,7 +53,7 @@ public final class StoreSilence {
     since = 0;
   }
 
-  /** Since when an answer is owed, but not before a wait began; null if none is. */
+  /** The time since which an answer is owed, but not before a wait began; null if none is. */
   public @Nullable Long since(long arrivedAt) {
     long began = since;
     return began == 0 ? null : Long.valueOf(StoreOutage.later(began, arrivedAt));
@@ -65,7 +65,7 @@ public final class StoreSilence {
     return began == 0 ? 0 : now - began;
   }
 
-  /** The last time that has ended in which renewals failed; null if there was none. */
+  /** The last ended silence in which renewals failed; null if there was none. */
   @Nullable EndedOutage last() {
     return last;
   }

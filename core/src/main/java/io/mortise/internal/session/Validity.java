@@ -4,17 +4,14 @@ import io.mortise.spi.Votes;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
-/** What a lease hangs on: valid for as long as this says. */
+/** The validity of a lease. */
 public interface Validity {
-  /**
-   * When it is over if it is not extended, on the engine's ticker: not after the present if it is
-   * over.
-   */
+  /** Its end without an extension, on the engine's ticker: not after the present if it is over. */
   long validUntil();
 
-  /** How long it lasts from now on, in nanoseconds; zero or less if it is over. */
+  /** The remaining time in nanoseconds; zero or less if it is over. */
   default long leftNanos() {
-    // The clock last: a thread that stands still in between sees less, not more.
+    // The clock is read last: a thread paused in between sees less remaining time, not more.
     long until = validUntil();
     return until - session().now();
   }
@@ -24,17 +21,17 @@ public interface Validity {
     return leftNanos() <= 0;
   }
 
-  /** What the lease is held through. */
+  /** The session of the lease. */
   LiveSession session();
 
   /**
-   * The session's validity, cut short by what the members of a quorum that granted vouch for. It
-   * moves on with their renewals.
+   * The session's validity, limited by the members of a quorum that confirm the grant. It moves on
+   * with their renewals.
    */
   record ByQuorum(LiveSession session, Votes votes) implements Validity {
     @Override
     public long validUntil() {
-      // The votes first: what is lost later shows in the session too, or in the next look.
+      // The votes first: a later loss shows in the session too, or at the next check.
       OptionalLong from = votes.countedFrom();
       return from.isEmpty()
           ? session.now()
@@ -43,11 +40,11 @@ public interface Validity {
   }
 
   /**
-   * Another validity, cut short by an at-most time.
+   * Another validity, limited by an at-most time.
    *
-   * @param whole the session's, or that of the votes
-   * @param suspendedNanos how long the host was known to have slept when the time began to run
-   * @param shortest the shortest time that was asked for lately; null if none was
+   * @param whole the validity of the session, or of the votes
+   * @param suspendedNanos the host's known suspension when the time began to run
+   * @param shortest the shortest time requested lately; null if there is none
    */
   record Capped(
       LiveSession session,
@@ -65,16 +62,17 @@ public interface Validity {
       return deadline - (session.suspendedNanos() - suspendedNanos);
     }
 
-    /** Whether the at-most time itself is over, not only what it cuts short. */
+    /** Whether the at-most time itself is over, and not only the validity below it. */
     public boolean isAtMostOver() {
       return atMostUntil() - session.now() <= 0;
     }
   }
 
   /**
-   * The store may have forgotten the hold. Not valid until it has confirmed it.
+   * The validity of a hold that the store may have forgotten: none until the store has confirmed
+   * it.
    *
-   * @param before what the lease hung on, and hangs on again then
+   * @param before the validity before, and again after the confirmation
    */
   record Unconfirmed(Validity before) implements Validity {
     @Override
@@ -89,11 +87,11 @@ public interface Validity {
   }
 
   /**
-   * A request for an at-most time, on its way or not long ago. A straggler of it may yet count that
-   * time anew, after a longer one was granted.
+   * A recent request for an at-most time. A straggler of it may still restart that time, after a
+   * longer one was granted.
    */
   record RecentAtMost(long sentAt, long nanos) {
-    /** When a hold is over for which this much was left, as was answered to a request. */
+    /** The end of a hold with this rest of its time in the answer to a request. */
     public long deadline(long askedAt, long left) {
       if (askedAt - sentAt > 0) {
         return askedAt + Math.min(left, nanos);
@@ -103,7 +101,7 @@ public interface Validity {
   }
 
   private static long earlier(long one, long other) {
-    // By difference, since the clock may pass the end of the numbers.
+    // By difference, because the clock may overflow.
     return one - other < 0 ? one : other;
   }
 }

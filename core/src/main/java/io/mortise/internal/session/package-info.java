@@ -1,7 +1,7 @@
 /**
  * The session of a process in a store: its renewals, its deadline, and the validity that leases
- * draw from it. Start at {@link io.mortise.internal.session.SessionRenewer}; nothing here knows of
- * locks.
+ * derive from it. Start at {@link io.mortise.internal.session.SessionRenewer}; nothing here depends
+ * on locks.
  */
 @NullMarked
 package io.mortise.internal.session;

@@ -6,8 +6,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Durations as people write them: {@code 500ms}, {@code 30s}, {@code 5m}, {@code 2h}, {@code 1d},
- * {@code 1h30m}, or ISO 8601.
+ * Durations in the form that people write: {@code 500ms}, {@code 30s}, {@code 5m}, {@code 2h},
+ * {@code 1d}, {@code 1h30m}, or ISO 8601.
  */
 public final class DurationText {
   private static final Pattern PART = Pattern.compile("(\\d{1,12})(ms|s|m|h|d)");
@@ -55,10 +55,7 @@ public final class DurationText {
     return sum;
   }
 
-  /**
-   * The shortest such text with at most two units, rounded down; {@code 0s} for less than a
-   * millisecond.
-   */
+  /** The shortest text with at most two units, rounded down; {@code 0s} below a millisecond. */
   public static String format(Duration duration) {
     if (duration.isNegative()) {
       return "-" + format(duration.negated());
@@ -84,9 +81,8 @@ public final class DurationText {
   }
 
   /**
-   * The text that {@link #parse} reads back as the same duration, to the millisecond, rounded down:
-   * for limits that a reader is to keep to, such as {@code 1s250ms} where {@link #format} rounds to
-   * {@code 1.2s}.
+   * The text from which {@link #parse} reads the same duration, to the millisecond, rounded down:
+   * for exact limits, such as {@code 1s250ms} where {@link #format} rounds to {@code 1.2s}.
    */
   public static String formatExact(Duration duration) {
     if (duration.isNegative()) {

@@ -5,9 +5,9 @@ package io.mortise.spi.time;
  */
 @FunctionalInterface
 public interface Ticker {
-  /** The JVM's own. */
+  /** The JVM's own ticker. */
   Ticker SYSTEM = System::nanoTime;
 
-  /** Nanoseconds since some fixed moment; differences count, values do not. */
+  /** Nanoseconds since some fixed moment; only differences have a meaning. */
   long nanos();
 }

@@ -3,11 +3,11 @@ package io.mortise.spi.time;
 import java.time.InstantSource;
 
 /**
- * The time of day, for ages that people read and for where a store's own clock begins. Never for
- * deadlines: those are measured by a {@link Ticker}.
+ * The time of day, for ages that people read and for the start of a store's own clock. Never for
+ * deadlines: a {@link Ticker} measures those.
  */
 public final class WallClock {
-  /** The host's own. The library reads the time of day through this only. */
+  /** The host's own clock. The library reads the time of day through this only. */
   public static final InstantSource SYSTEM = InstantSource.system();
 
   private WallClock() {}

@@ -1,5 +1,5 @@
 /**
- * Time as a store is given it: a {@link io.mortise.spi.time.Ticker} for deadlines, a {@link
+ * Sources of time for a store: a {@link io.mortise.spi.time.Ticker} for deadlines, a {@link
  * io.mortise.spi.time.WallClock} for times that people read, and durations as text.
  */
 @NullMarked

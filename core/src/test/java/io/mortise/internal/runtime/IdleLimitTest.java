@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Timeout;
 
 @Timeout(30)
 class IdleLimitTest {
-  /** Has what it was given, oldest first. */
+  /** An owner with the given items, oldest first. */
   private static final class Owner implements IdleLimit.IdleOwner {
     private final IdleLimit limit;
     private final Deque<Long> idle = new ArrayDeque<>();

@@ -87,7 +87,7 @@ class SuspendedTimeTest {
     assertThat(from(folder.resolve("missing"), System::nanoTime).nanos()).isZero();
   }
 
-  /** On a busy machine a thread may stand still after it has read the one and before the other. */
+  /** On a busy machine a thread may be paused between its two readings. */
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 3, 4, 5, 6})
   void givenThreadThatStandsStillBetweenTheClocks_thenThatIsNoSuspension(int call)

@@ -18,13 +18,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A candidate for the leadership of a namespace. Its task does nothing but tell the listeners, and
- * wait for the end of its term between the two.
+ * A candidate for the leadership of a namespace. Its task only tells the listeners, and waits for
+ * the end of its term between the two.
  */
 final class LeadershipView extends AbstractCamelClusterView {
   private static final Logger log = LoggerFactory.getLogger(LeadershipView.class);
 
-  /** How late an end of the term may be seen whose interrupt a listener has swallowed. */
+  /** The longest delay in noticing a term's end whose interrupt a listener has swallowed. */
   private static final long LOOK_MILLIS = 100;
 
   private final LockClient client;
@@ -35,7 +35,7 @@ final class LeadershipView extends AbstractCamelClusterView {
   private volatile Leadership.@Nullable Term term;
   private @Nullable Leadership candidacy;
 
-  /** The thread that tells listeners of a term's end; null while none is told. */
+  /** The thread that tells listeners of a term's end; null if there is none. */
   private volatile @Nullable Thread teller;
 
   LeadershipView(
@@ -63,7 +63,7 @@ final class LeadershipView extends AbstractCamelClusterView {
     }
     return find()
         .flatMap(info -> info.holders().stream().findFirst())
-        // An own term that is over is nobody's.
+        // An own term that is over has no leader.
         .filter(holder -> !holder.label().equals(local.id()))
         .map(holder -> other(holder, true));
   }
@@ -117,7 +117,7 @@ final class LeadershipView extends AbstractCamelClusterView {
     Leadership ended = candidacy;
     candidacy = null;
     if (ended != null && Thread.currentThread() == teller) {
-      // A listener stops its view: to wait for the term's end would be to wait for itself.
+      // A listener stops its view: waiting for the term's end here would be waiting for itself.
       new Thread(ended::close, "mortise-camel-" + lockName).start();
     } else if (ended != null) {
       ended.close();
@@ -128,7 +128,7 @@ final class LeadershipView extends AbstractCamelClusterView {
     term = lead;
     try {
       fireLeadershipChangedEvent(local);
-      // The interrupt of the term's end is what is waited for. A listener may have swallowed it.
+      // Waits for the interrupt of the term's end. A listener may have swallowed it.
       while (lead.isLeading()) {
         Thread.sleep(LOOK_MILLIS);
       }
@@ -141,9 +141,9 @@ final class LeadershipView extends AbstractCamelClusterView {
   }
 
   /**
-   * Tells listeners that nobody leads, as far as this view knows. They stop routes, and are never
-   * interrupted: they run on a thread of their own. That of the task is interrupted again when a
-   * term that is being given up is lost, or when the view stops after a loss.
+   * Tells listeners that there is no leader, as far as this view knows. They stop routes, and are
+   * never interrupted: they run on a thread of their own. That of the task is interrupted again
+   * when a term that is being given up is lost, or when the view stops after a loss.
    */
   private void tellEnd() {
     Thread telling =

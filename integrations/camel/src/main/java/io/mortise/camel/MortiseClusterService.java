@@ -23,7 +23,7 @@ import org.apache.camel.support.cluster.AbstractCamelClusterService;
  * getLeader()} and {@code getMembers()} ask the store, for one round trip, unless this view leads;
  * if it does not answer, the answer is empty.
  *
- * <p>Thread-safe. The client stays the caller's to close, after the Camel context.
+ * <p>Thread-safe. The caller closes the client, after the Camel context.
  */
 public final class MortiseClusterService extends AbstractCamelClusterService<CamelClusterView> {
   /** The beginning of the names of all locks of this class. */
@@ -38,23 +38,23 @@ public final class MortiseClusterService extends AbstractCamelClusterService<Cam
     setId(UUID.randomUUID().toString());
   }
 
-  /** Over a client, with an id by chance. */
+  /** Uses a client, with a random id. */
   public static MortiseClusterService over(LockClient client) {
     return over(client, LeaderOptions.DEFAULTS);
   }
 
   /**
-   * Over a client.
+   * Uses a client.
    *
-   * @param options of each candidate; a label of theirs is replaced by the id of the service, by
-   *     which members know each other
+   * @param options of each candidate; the id of the service, by which members know each other,
+   *     replaces their label
    */
   public static MortiseClusterService over(LockClient client, LeaderOptions options) {
     return new MortiseClusterService(client, options);
   }
 
   /**
-   * Makes a candidate, which does not stand yet.
+   * Makes a candidate, which is not started yet.
    *
    * @throws IllegalArgumentException if the namespace cannot be part of a lock's name
    */

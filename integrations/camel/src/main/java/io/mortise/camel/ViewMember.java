@@ -7,7 +7,7 @@ import org.apache.camel.cluster.CamelClusterMember;
  * A member as Camel sees it.
  *
  * @param id of its cluster service
- * @param local whether it is that of the view
+ * @param local whether it is the view's own
  * @param leads whether it leads; asked each time for the local one, a fixed answer for others
  */
 record ViewMember(String id, boolean local, BooleanSupplier leads) implements CamelClusterMember {

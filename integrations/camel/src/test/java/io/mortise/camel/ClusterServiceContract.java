@@ -23,9 +23,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * The contract of a cluster service, and what usual ones lack: a loss that is told at once, and a
- * successor that begins after the routes of its predecessor have stopped. Two processes use one
- * store.
+ * The contract of a cluster service, with two properties that common ones lack: a loss is reported
+ * at once, and a successor begins after the routes of its predecessor have stopped. Two processes
+ * use one store.
  */
 abstract class ClusterServiceContract {
   private static final String JOBS = "jobs";
@@ -69,7 +69,7 @@ abstract class ClusterServiceContract {
     return service;
   }
 
-  /** What a listener is told, as text. */
+  /** The events of a listener, as text. */
   private static final class Events implements CamelClusterEventListener.Leadership {
     private final List<String> told = new CopyOnWriteArrayList<>();
 

@@ -16,16 +16,16 @@ import reactor.core.publisher.Mono;
  * StaleTokenException} if the server's guard refused it. With {@code mortise-spring} the token is
  * that of {@code ReactiveLockContext}. Thread-safe; never blocks.
  *
- * <p>If asking for the token fails, as it does when the lease is lost, nothing is sent.
+ * <p>If the token supplier fails, for example because the lease is lost, nothing is sent.
  */
 public final class FencingExchangeFilter implements ExchangeFilterFunction {
   private final Supplier<? extends Mono<FencingToken>> tokens;
 
   /**
-   * Takes tokens from there.
+   * Takes tokens from a supplier.
    *
-   * @param tokens asked once a request, and subscribed to with its Reactor context; empty sends
-   *     none
+   * @param tokens called once for each request, and subscribed to with its Reactor context; empty
+   *     sends none
    */
   public FencingExchangeFilter(Supplier<? extends Mono<FencingToken>> tokens) {
     this.tokens = Objects.requireNonNull(tokens, "tokens");

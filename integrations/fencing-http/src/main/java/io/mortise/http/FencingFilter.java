@@ -23,29 +23,29 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the fencing token of a request, and answers for the guard behind it. The guard is where the
- * data is, and has to compare the token in the same step as it writes ({@code SqlFence}, {@code
- * FencedUpdate}, {@code RedisFence}): the filter keeps no memory of tokens and fences nothing by
- * itself.
+ * Reads the fencing token of a request, and turns refusals of the guard behind it into responses.
+ * The guard is where the data is, and has to compare the token in the same step as it writes
+ * ({@code SqlFence}, {@code FencedUpdate}, {@code RedisFence}): the filter keeps no memory of
+ * tokens and fences nothing by itself.
  *
  * <table>
- *   <caption>What is answered, with a problem (RFC 9457) as the body</caption>
+ *   <caption>Responses, with a problem (RFC 9457) as the body</caption>
  *   <tr><th>Request</th><th>Status</th></tr>
- *   <tr><td>a header that cannot be read, or is there twice; a token of another lock</td>
+ *   <tr><td>an unreadable or repeated header; a token of another lock</td>
  *     <td>400</td></tr>
- *   <tr><td>no token, where {@link #required} was said</td><td>428</td></tr>
+ *   <tr><td>no token, with {@link #required}</td><td>428</td></tr>
  *   <tr><td>the guard threw {@link StaleTokenException} about this token</td>
  *     <td>412, with {@link FencingHeader#REFUSED_NAME}</td></tr>
  *   <tr><td>as before, and {@link StaleTokenException#isGrantedTwice}</td><td>409</td></tr>
  *   <tr><td>anything else</td><td>as without the filter</td></tr>
  * </table>
  *
- * <p>An exception about another token than that of the request is none of the client's business,
- * and passes. So does one that comes after the response is committed. Immutable and thread-safe.
- * Blocks only in the given guard.
+ * <p>An exception about a token other than the request's does not concern the client, and passes.
+ * So does one that comes after the response is committed. Immutable and thread-safe. Blocks only in
+ * the given guard.
  *
  * <p>Map it with the dispatcher types {@code REQUEST} and {@code ASYNC}, so that it also answers
- * for asynchronous handlers, before whatever turns exceptions into answers itself.
+ * for asynchronous handlers, before any component that turns exceptions into responses itself.
  */
 public final class FencingFilter implements Filter {
   private static final String ATTRIBUTE = FencingToken.class.getName();
@@ -74,19 +74,19 @@ public final class FencingFilter implements Filter {
   }
 
   /**
-   * The same, told which lock guards what a request is about. Tokens of other locks are refused,
+   * The same, with the lock that guards a request's resource. Tokens of other locks are refused,
    * and {@link FencingHeader#DIGITS_NAME} is read. Tokens of different locks cannot be compared, so
    * a client that names the lock must not be free to choose it, unless the guard checks the name.
    *
-   * @param lock the name of the lock; null if none guards that request
+   * @param lock the name of the lock; null if none guards it
    */
   public FencingFilter withLock(Function<? super HttpServletRequest, @Nullable String> lock) {
     return new FencingFilter(required, Objects.requireNonNull(lock, "lock"), guard);
   }
 
   /**
-   * The same, with a guard that is asked before the handler. It refuses late requests early. It
-   * does not replace the guard at the write, as the token may go stale between the two.
+   * The same, with a guard that runs before the handler. It refuses stale requests early. It does
+   * not replace the guard at the write, as the token may go stale between the two.
    *
    * @param guard throws {@link StaleTokenException} to refuse; may block
    */
@@ -111,7 +111,7 @@ public final class FencingFilter implements Filter {
     }
     FencingToken token;
     if (request.getDispatcherType() == DispatcherType.REQUEST) {
-      // Whoever set it before: only what this filter has read is a token of the request.
+      // Removes any earlier value: only this filter sets a request's token.
       request.removeAttribute(ATTRIBUTE);
       try {
         token = read(http);

@@ -11,7 +11,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A {@link FencingToken} as the value of a header, and a guard's refusal as one of the answer:
+ * A {@link FencingToken} as the value of a header, and a guard's refusal as a response header:
  *
  * <pre>{@code
  * Fencing-Token: v1;lock="invoice/42";value="1795557150994869";holder="c2Vzc2lvbg-7"
@@ -29,19 +29,19 @@ public final class FencingHeader {
   /** The request header with lock, value and holder. */
   public static final String NAME = "Fencing-Token";
 
-  /** The request header that has the value alone, as other systems use it. */
+  /** The request header with the value alone, as other systems use it. */
   public static final String DIGITS_NAME = "X-Fencing-Token";
 
-  /** The header of an answer that tells what a guard refused, and what it has seen. */
+  /** The response header with the token that a guard refused, and the one it has seen. */
   public static final String REFUSED_NAME = "Fencing-Refused";
 
-  /** The status of an answer to a stale token: precondition failed. */
+  /** The status of a response to a stale token: precondition failed. */
   public static final int STALE_STATUS = 412;
 
-  /** The status of an answer to a token that was granted twice: conflict. */
+  /** The status of a response to a token that was granted twice: conflict. */
   public static final int TWICE_STATUS = 409;
 
-  /** The holder of tokens that were read from {@link #DIGITS_NAME}, which names none. */
+  /** The holder of tokens that were read from {@link #DIGITS_NAME}, which has none. */
   public static final String UNKNOWN_HOLDER = "x-fencing-token";
 
   private static final String VERSION = "v1";
@@ -63,7 +63,7 @@ public final class FencingHeader {
   }
 
   /**
-   * Reads what {@link #format} has written.
+   * Reads the output of {@link #format}.
    *
    * @throws InvalidFencingHeaderException if it is no such text, of another version, or its parts
    *     are no token
@@ -80,7 +80,7 @@ public final class FencingHeader {
    * Reads the value of {@link #DIGITS_NAME}. Without a holder, a guard cannot notice that a token
    * was granted twice.
    *
-   * @param lock which lock the token must be of: the header does not tell
+   * @param lock the token's lock, which the header does not have
    * @throws InvalidFencingHeaderException if it is not a positive number of 64 bits, or the name is
    *     no lock name
    */
@@ -91,7 +91,7 @@ public final class FencingHeader {
   /**
    * Adds {@link #NAME} to a request of {@code java.net.http}.
    *
-   * @return the builder that was given
+   * @return the given builder
    */
   public static HttpRequest.Builder addTo(HttpRequest.Builder request, FencingToken token) {
     return request.setHeader(NAME, format(token));
@@ -116,13 +116,13 @@ public final class FencingHeader {
   }
 
   /**
-   * What a guard behind an HTTP server answered about a token.
+   * The answer about a token of a guard behind an HTTP server.
    *
-   * @param status of the answer
+   * @param status of the response
    * @param refused the value of its {@link #REFUSED_NAME}; null if it has none
-   * @param server that answered, for people
+   * @param server that answered, for display
    * @param sent the token that the request had
-   * @return empty if the answer is no refusal of that token: another status, or a 412 or 409 with
+   * @return empty if the response is no refusal of that token: another status, or a 412 or 409 with
    *     another cause
    */
   public static Optional<StaleTokenException> refusal(
@@ -147,11 +147,11 @@ public final class FencingHeader {
   }
 
   /**
-   * What a guard said about a token, below what frameworks have wrapped around it.
+   * A guard's refusal of a token, inside the wrappers of frameworks.
    *
    * @param sent the token of the request; null if it had none
    * @param failure of the request; null if there is none
-   * @return empty if the failure, and what caused it, is no refusal of that token
+   * @return empty if neither the failure nor any of its causes is a refusal of that token
    */
   public static Optional<StaleTokenException> refusal(
       @Nullable FencingToken sent, @Nullable Throwable failure) {
@@ -165,7 +165,7 @@ public final class FencingHeader {
     return Optional.empty();
   }
 
-  /** The value of {@link #REFUSED_NAME} for what a guard threw. */
+  /** The value of {@link #REFUSED_NAME} for a guard's exception. */
   public static String formatRefusal(StaleTokenException refusal) {
     HeaderItem item =
         new HeaderItem(VERSION).with("value", Long.toString(refusal.refused().value()));
@@ -176,7 +176,7 @@ public final class FencingHeader {
     return item.toString();
   }
 
-  /** The status of an answer that tells of this refusal. */
+  /** The status of a response to this refusal. */
   public static int status(StaleTokenException refusal) {
     return refusal.isGrantedTwice() ? TWICE_STATUS : STALE_STATUS;
   }

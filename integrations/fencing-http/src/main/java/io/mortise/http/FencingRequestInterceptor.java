@@ -15,15 +15,15 @@ import org.springframework.http.client.ClientHttpResponse;
  * throws {@link io.mortise.StaleTokenException} if the server's guard refused it. With {@code
  * mortise-spring} the token is that of {@code LockContext}. Thread-safe.
  *
- * <p>If asking for the token fails, as it does when the lease is lost, nothing is sent.
+ * <p>If the token supplier fails, for example because the lease is lost, nothing is sent.
  */
 public final class FencingRequestInterceptor implements ClientHttpRequestInterceptor {
   private final Supplier<Optional<FencingToken>> tokens;
 
   /**
-   * Takes tokens from there.
+   * Takes tokens from a supplier.
    *
-   * @param tokens asked on the calling thread, once a request; empty sends none
+   * @param tokens called on the calling thread, once for each request; empty sends none
    */
   public FencingRequestInterceptor(Supplier<Optional<FencingToken>> tokens) {
     this.tokens = Objects.requireNonNull(tokens, "tokens");

@@ -79,7 +79,7 @@ final class HeaderItem {
             + ": v1;lock=\"invoice/42\";value=\"917\";holder=\"a\".");
   }
 
-  /** Without characters that could forge a line of a log. */
+  /** Without characters that could forge a log line. */
   private static String shown(String text) {
     String part = text.length() > SHOWN ? text.substring(0, SHOWN) + "…" : text;
     return part.replaceAll("[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]", "?");
@@ -160,7 +160,7 @@ final class HeaderItem {
         }
         return displayString();
       }
-      // Of a parameter that this version does not know.
+      // A parameter that this version does not know.
       int unused = accept('?') ? 1 : 0;
       return word();
     }
@@ -205,7 +205,7 @@ final class HeaderItem {
       throw invalid(text, "a string has no end");
     }
 
-    /** In lower case only, as the RFC wants it. */
+    /** In lower case only, as the RFC demands. */
     private int hexByte() {
       int value = 0;
       for (int i = 0; i < 2; i++) {

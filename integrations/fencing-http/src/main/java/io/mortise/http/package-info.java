@@ -3,7 +3,7 @@
  * and turns the refusal of a guard into a status. Start reading at {@link
  * io.mortise.http.FencingHeader}. The token is compared where the data is, not here.
  *
- * <p>Each class wants the library that it is for on the class path; nothing is brought along.
+ * <p>Each class needs its library on the class path; the artifact has no dependencies on them.
  */
 @NullMarked
 package io.mortise.http;

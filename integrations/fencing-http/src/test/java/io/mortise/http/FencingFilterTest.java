@@ -63,7 +63,7 @@ class FencingFilterTest {
     tomcat.setSilent(true);
     StandardContext context =
         (StandardContext) tomcat.addContext("", folder.toFile().getAbsolutePath());
-    // They want --add-opens, and look for what an application leaves in a server that goes on.
+    // These checks need --add-opens, and look for leaks of an application in a running server.
     context.setClearReferencesObjectStreamClassCaches(false);
     context.setClearReferencesRmiTargets(false);
     context.setClearReferencesThreadLocals(false);
@@ -98,7 +98,7 @@ class FencingFilterTest {
     context.addFilterMap(map);
   }
 
-  /** Writes under the token of the request, by the last part of its path. */
+  /** Writes under the token of the request, to the last part of its path. */
   private final class CellServlet extends HttpServlet {
     private static final long serialVersionUID = 1L;
 
@@ -268,7 +268,7 @@ class FencingFilterTest {
       HttpResponse<String> late = get("/required/late", first);
       assertThat(late.statusCode()).isEqualTo(200);
     } catch (IOException cutOff) {
-      // Tomcat ends the connection in the middle of the answer.
+      // Tomcat ends the connection in the middle of the response.
       assertThat(cutOff).isNotNull();
     }
     assertThat(cell.writes()).isEqualTo(1);

@@ -19,7 +19,7 @@ class FencingTokenResolverTest {
 
   private final FencingTokenResolver resolver = new FencingTokenResolver();
 
-  @SuppressWarnings("unused") // its parameters are looked at
+  @SuppressWarnings("unused") // Its parameters are inspected.
   void handler(FencingToken token, Optional<FencingToken> optional, Optional<String> other) {}
 
   private static MethodParameter parameter(int index) throws Exception {

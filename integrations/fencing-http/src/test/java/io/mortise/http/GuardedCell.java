@@ -3,7 +3,7 @@ package io.mortise.http;
 import io.mortise.FencingToken;
 import io.mortise.StaleTokenException;
 
-/** What a lock guards, with its guard, as a database would have them. */
+/** A guarded value with its guard, as a database would keep them. */
 public final class GuardedCell {
   private long seen;
   private String holder = "";

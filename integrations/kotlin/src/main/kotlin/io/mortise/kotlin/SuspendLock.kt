@@ -29,7 +29,7 @@ public fun DistributedLock.suspending(): SuspendLock = SuspendLock(this)
  * is released. Cancelling the block releases the lock before the cancellation goes on. If the lease
  * is lost, the block's scope is cancelled and `LeaseLostException` is thrown.
  *
- * Not re-entrant: a block that takes the same lock once more waits for itself. Immutable and
+ * Not re-entrant: a block that takes the same lock again deadlocks. Immutable and
  * thread-safe.
  */
 public class SuspendLock(private val lock: DistributedLock) {
@@ -40,10 +40,10 @@ public class SuspendLock(private val lock: DistributedLock) {
   /**
    * Acquires, runs the block, releases, and waits for the store's answer to that.
    *
-   * @param wait at most so long; zero tries once; null has no limit
+   * @param wait at most that long; zero tries once; null has no limit
    * @param block runs in a scope of its own, which ends before the release: coroutines that it
    *   launches there run under the lock
-   * @throws io.mortise.LockTimeoutException if the lock could not be had in time; the block has not
+   * @throws io.mortise.LockTimeoutException if the lock could not be acquired in time; the block has not
    *   run
    * @throws io.mortise.StoreUnavailableException if the time is over and the store did not answer
    * @throws io.mortise.LeaseLostException if the lease was lost meanwhile; suppressed if the block
@@ -69,9 +69,7 @@ public class SuspendLock(private val lock: DistributedLock) {
   }
 
   /**
-   * The value that the attempt has when the coroutine is cancelled would be lost: a cancellation
-   * that comes between the grant and the next step of the coroutine throws it away. The future
-   * keeps it.
+   * The attempt's value would be lost when the coroutine is cancelled: a cancellation between the grant and the coroutine's next step discards it. The future keeps it.
    */
   private suspend fun acquired(attempt: CompletableFuture<Lease>): Lease =
     try {

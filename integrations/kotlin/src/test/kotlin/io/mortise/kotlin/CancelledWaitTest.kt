@@ -23,8 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest
 import org.junit.jupiter.params.provider.EnumSource
 
 /**
- * Coroutines that are cancelled while their grant comes in. Each round begins with an acquire of
- * the same lock, which shows that the round before left nothing.
+ * Coroutines that are cancelled while their grant arrives. Each round begins with an acquire of the same lock, which shows that the previous round left nothing.
  */
 class CancelledWaitTest {
   @ParameterizedTest

@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
 final class ChangeLogLease {
   private static final Logger log = LoggerFactory.getLogger(ChangeLogLease.class);
 
-  /** Between looks whether the run has closed its connection. */
+  /** Interval of checks whether the run has closed its connection. */
   private static final long LOOK_SECONDS = 1;
 
   private final ClientSource clients;
@@ -47,8 +47,8 @@ final class ChangeLogLease {
    * Releases the lock if the run closes its connection and never releases: of two runs at one time
    * in a JVM, which share state of Liquibase, one may skip that. Does not block.
    *
-   * @param held whether nobody has released it
-   * @param forget makes it nobody's any more; false if it was released at that moment
+   * @param held whether it is not released yet
+   * @param forget removes it from the registry; false if it was released at that moment
    */
   void closeAfterConnection(BooleanSupplier held, BooleanSupplier forget) {
     Thread watcher =

@@ -19,11 +19,11 @@ final class ChangeLogLockName {
   /** Parameters, in the forms of PostgreSQL and MySQL, of SQL Server and H2, and of Db2. */
   private static final Pattern PARAMETERS = Pattern.compile("([?;]|:\\w+=).*", Pattern.DOTALL);
 
-  /** A parameter of SQL Server; its value may stand in braces, where a closing one is doubled. */
+  /** A parameter of SQL Server; its value may be in braces, where a closing one is doubled. */
   private static final Pattern SQL_SERVER_PARAMETER =
       Pattern.compile(";\\s*(\\w+)\\s*=\\s*(\\{(?:[^}]|}})*}|[^;]*)");
 
-  /** Parameters of SQL Server that say which database it is, by all their names. */
+  /** Parameters of SQL Server that identify the database, by all their names. */
   private static final Map<String, String> SQL_SERVER_PLACE =
       Map.of(
           "servername", "serverName",
@@ -42,11 +42,11 @@ final class ChangeLogLockName {
   private ChangeLogLockName() {}
 
   /**
-   * The database without parameters, which differ from one client to the next, and without
-   * credentials, which are not for the eyes of people who look at locks. Parameters that name the
-   * server or the database are kept, in one order.
+   * The database without parameters, which differ between clients, and without credentials, which
+   * inspection of locks must not show. Parameters that name the server or the database are kept, in
+   * one order.
    *
-   * @param schema of the change log's tables; null if the database tells none
+   * @param schema of the change log's tables; null if the database reports none
    */
   static String of(String jdbcUrl, @Nullable String schema) {
     String place = PARAMETERS.matcher(jdbcUrl).replaceFirst("");

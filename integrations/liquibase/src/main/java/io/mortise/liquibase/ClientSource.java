@@ -2,7 +2,7 @@ package io.mortise.liquibase;
 
 import io.mortise.LockClient;
 
-/** Where a lock service has its lock client from. */
+/** The source of a lock service's client. */
 interface ClientSource {
   /**
    * A client for one run. Blocks if it has to connect.

@@ -36,8 +36,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The lock of a database's change log, kept in a store of Mortise instead of the table {@code
- * DATABASECHANGELOGLOCK}: a process that dies while it migrates leaves no row behind that shuts all
- * others out. Liquibase finds this class by itself.
+ * DATABASECHANGELOGLOCK}: a process that dies while it migrates leaves no row behind that would
+ * lock out all others. Liquibase finds this class by itself.
  *
  * <p>It is used once a lock client is there: the one given to {@link #use}, or else one that is
  * connected for each run to the URL in {@code mortise.liquibase.url}, a property of the system, an
@@ -60,12 +60,12 @@ public final class MortiseLockService implements LockService {
   private static final ConfigurationDefinition<String> URL = setting("url");
   private static final ConfigurationDefinition<String> NAME = setting("name");
 
-  /** Static, for Liquibase makes lock services by their constructor without arguments. */
+  /** Static, since Liquibase creates lock services by their constructor without arguments. */
   private static volatile @Nullable LockClient used;
 
   /**
    * By the identity of their databases, and static for the same reason: when another run of this
-   * JVM ends, Liquibase forgets all lock services, and releases by a new one.
+   * JVM ends, Liquibase drops all lock services, and releases by a new one.
    */
   private static final Map<Database, ChangeLogLease> HELD =
       Collections.synchronizedMap(new IdentityHashMap<>());
@@ -86,8 +86,8 @@ public final class MortiseLockService implements LockService {
   }
 
   /**
-   * Uses this client in all runs of Liquibase in this JVM that begin afterwards. It stays the
-   * caller's to close, after the last run.
+   * Uses this client in all runs of Liquibase in this JVM that begin afterwards. The caller closes
+   * it, after the last run.
    */
   public static void use(LockClient client) {
     used = Objects.requireNonNull(client, "client");
@@ -142,7 +142,7 @@ public final class MortiseLockService implements LockService {
     this.wait = Duration.ofMinutes(Math.max(0, changeLogLockWaitTime));
   }
 
-  /** Not needed: a waiter stands in the lock's queue and does not poll. */
+  /** Not needed: a waiter is in the lock's queue and does not poll. */
   @Override
   public void setChangeLogLockRecheckTime(long changeLogLockRecheckTime) {}
 
@@ -156,8 +156,8 @@ public final class MortiseLockService implements LockService {
   /**
    * Waits until this run holds the lock. Returns at once if it does. Blocks.
    *
-   * @throws LockException if it could not be had in time, with the present holder; if the store
-   *     does not answer or refuses; or if this thread is interrupted, whose flag stays set
+   * @throws LockException if it could not be acquired in time, with the present holder; if the
+   *     store does not answer or refuses; or if this thread is interrupted, whose flag stays set
    */
   @Override
   public void waitForLock() throws LockException {
@@ -250,7 +250,7 @@ public final class MortiseLockService implements LockService {
     try {
       releaseLock();
     } catch (LockException e) {
-      // The run that lost it was told by the end of its connection.
+      // The end of its connection told the run that lost it.
     }
   }
 

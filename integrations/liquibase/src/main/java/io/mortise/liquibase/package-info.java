@@ -1,6 +1,6 @@
 /**
- * Liquibase over Mortise: {@link io.mortise.liquibase.MortiseLockService} takes the place of the
- * table {@code DATABASECHANGELOGLOCK}.
+ * Liquibase over Mortise: {@link io.mortise.liquibase.MortiseLockService} replaces the table {@code
+ * DATABASECHANGELOGLOCK}.
  */
 @NullMarked
 package io.mortise.liquibase;

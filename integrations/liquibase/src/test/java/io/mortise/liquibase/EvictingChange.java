@@ -10,7 +10,7 @@ import liquibase.database.Database;
 import liquibase.exception.ValidationErrors;
 import liquibase.resource.ResourceAccessor;
 
-/** A change in the midst of which an operator ends the hold of the run, once. */
+/** A change during which an operator ends the hold of the run, once. */
 public final class EvictingChange implements CustomTaskChange {
   private static final AtomicReference<Runnable> EVICT = new AtomicReference<>();
 

@@ -108,7 +108,7 @@ class LiquibaseRunTest {
     }
   }
 
-  /** Liquibase is not made for this: a run may fail. */
+  /** Liquibase does not support this: a run may fail. */
   private static void endOf(Future<?> run) throws Exception {
     try {
       run.get(60, TimeUnit.SECONDS);

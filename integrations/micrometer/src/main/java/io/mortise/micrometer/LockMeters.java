@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * The meters of one value of tag {@code lock} on one store. Timers are registered when they are
  * first needed; all causes of loss at once, so that the first loss is a rise from zero.
  */
-@SuppressWarnings("EnumOrdinal") // places in arrays, within this JVM only
+@SuppressWarnings("EnumOrdinal") // Places in arrays, within this JVM only.
 final class LockMeters {
   private static final int ACCESSES = Access.values().length;
 

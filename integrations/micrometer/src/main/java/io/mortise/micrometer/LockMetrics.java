@@ -22,16 +22,16 @@ import org.jspecify.annotations.Nullable;
  * LockClient.builder().url(url).listener(LockMetrics.of(registry)).build();
  * }</pre>
  *
- * <p><b>Tags.</b> Lock names are unbounded, so they are never tags as they are. By default each
- * part of a name that holds a digit becomes {@code *}: {@code invoice/42} counts as {@code
- * invoice/*}. After 100 values of tag {@code lock} every further name counts as {@code other}, and
- * that is logged once. All other tags have a fixed set of values, or one for each client.
+ * <p><b>Tags.</b> Lock names are unbounded, so they never are tags themselves. By default each part
+ * of a name that holds a digit becomes {@code *}: {@code invoice/42} counts as {@code invoice/*}.
+ * After 100 values of tag {@code lock} every further name counts as {@code other}, and that is
+ * logged once. All other tags have a fixed set of values, or one for each client.
  *
- * <p><b>Removal.</b> The gauges of a client's sessions go with the last of these: when it is lost,
- * or the client is closed. They are back with the next session. All other meters stay for as long
- * as the registry.
+ * <p><b>Removal.</b> The gauges of a client's sessions are removed with the last session: when it
+ * is lost, or the client is closed. They return with the next session. All other meters last as
+ * long as the registry.
  *
- * <p>One object may serve several clients. Thread-safe; nothing but {@link #examine} blocks.
+ * <p>One object may serve several clients. Thread-safe; only {@link #examine} blocks.
  */
 @Beta
 public final class LockMetrics implements LockListener {
@@ -50,7 +50,7 @@ public final class LockMetrics implements LockListener {
 
   private record SessionKey(String store, String client) {}
 
-  /** A call, and what measures its wait or its hold. */
+  /** A call with the sample of its wait or hold. */
   private record LiveCall(LockMeters meters, LongTaskTimer.Sample sample) {}
 
   private LockMetrics(Builder builder) {
@@ -82,8 +82,8 @@ public final class LockMetrics implements LockListener {
     }
 
     /**
-     * Makes a value of tag {@code lock} of a lock's name. It is called on threads that acquire, and
-     * must neither block nor throw.
+     * Derives a value of tag {@code lock} from a lock's name. The function is called on threads
+     * that acquire, and must neither block nor throw.
      */
     public Builder lockTag(Function<String, String> template) {
       this.lockTag = Objects.requireNonNull(template, "template");
@@ -122,7 +122,7 @@ public final class LockMetrics implements LockListener {
 
   /**
    * Counts a fencing token that a guard refused. Call it where the exception is caught: guards know
-   * no client, so no listener hears of them.
+   * no client, so no listener is notified.
    */
   public void fenceRefused(StaleTokenException refusal) {
     Counter.builder("mortise.fence.refused")
@@ -137,13 +137,12 @@ public final class LockMetrics implements LockListener {
   }
 
   /**
-   * Shows how good the settings of a store's server are for locks, as {@code mortise doctor} grades
-   * them: one gauge for each setting. Blocks for the first answer, ten seconds at most. Later the
-   * store is asked by gauges that are read, once a minute at most, and nobody waits. The gauges are
-   * no number while it does not answer.
+   * Grades the settings of a store's server for locks, as {@code mortise doctor} does: one gauge
+   * for each setting. Blocks for the first answer, ten seconds at most. Later reads of the gauges
+   * query the store, once a minute at most, without waiting. The gauges are NaN while it does not
+   * answer.
    *
-   * @param store the one that was given to the client, or another of the same URL. It stays yours
-   *     to close
+   * @param store the client's store, or another of the same URL; the caller closes it
    * @throws io.mortise.StoreUnavailableException if the store does not answer
    */
   public void examine(LockStore store) {
@@ -235,7 +234,7 @@ public final class LockMetrics implements LockListener {
   private void opened(SessionChanged event) {
     LockSession session = event.session();
     for (RenewalOutcome outcome : RenewalOutcome.values()) {
-      // From zero on, so that the first failure is a rise.
+      // Registered at zero, so that the first failure is a rise.
       Timer unused = renewals(session, outcome);
     }
     sessionGuard.lock();

@@ -14,7 +14,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Observations of locks in an {@link ObservationRegistry}, which tracing makes spans of. Build a
+ * Observations of locks in an {@link ObservationRegistry}, which tracing turns into spans. Build a
  * lock client with it:
  *
  * <pre>{@code
@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Cost.</b> While the registry has no handler, each event costs a comparison or a lookup. An
  * observation that a predicate of the registry refuses costs nothing further.
  *
- * <p>One object may serve several clients. Thread-safe; nothing blocks, unless a handler does.
+ * <p>One object may serve several clients. Thread-safe; no method blocks, unless a handler does.
  */
 @Beta
 public final class LockObservations implements LockListener {
@@ -57,8 +57,9 @@ public final class LockObservations implements LockListener {
   /**
    * Observations in this registry.
    *
-   * @param lockTag makes a value of key {@code lock} of a lock's name; it is called on threads that
-   *     acquire, and must neither block nor throw. After 100 values, further ones are {@code other}
+   * @param lockTag derives a value of key {@code lock} from a lock's name; it is called on threads
+   *     that acquire, and must neither block nor throw. After 100 values, further ones are {@code
+   *     other}
    */
   public static LockObservations of(
       ObservationRegistry registry, Function<String, String> lockTag) {
@@ -103,7 +104,7 @@ public final class LockObservations implements LockListener {
         Observation hold = observation("hold", call);
         if (!hold.isNoop()) {
           addToken(hold, event.token());
-          // The end of an asynchronous acquire is told on another thread.
+          // The end of an asynchronous acquire is reported on another thread.
           hold.getContext().setParentObservation(acquire.getContextView().getParentObservation());
           live.put(call.id(), hold.start());
         }

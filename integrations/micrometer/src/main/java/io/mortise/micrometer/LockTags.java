@@ -11,7 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes few tags of many names: each part of a name that holds a digit becomes {@code *}, and from
+ * Maps many names to few tags: each part of a name that holds a digit becomes {@code *}, and from
  * some number of tags on every further one becomes {@code other}. Thread-safe.
  */
 final class LockTags {
@@ -25,7 +25,7 @@ final class LockTags {
       Pattern.compile("\\p{XDigit}{8}-(?:\\p{XDigit}{4}-){3}\\p{XDigit}{12}");
   private static final int UUID_LENGTH = 36;
 
-  /** So many names keep their tag at hand; those of further ones are made anew each time. */
+  /** The most names whose tag is cached; further ones are computed anew each time. */
   private static final int REMEMBERED = 1_000;
 
   private final Function<String, String> template;
@@ -35,7 +35,7 @@ final class LockTags {
   private final ReentrantLock guard = new ReentrantLock();
 
   /**
-   * @param template makes a tag of a name
+   * @param template derives a tag from a name
    * @param most how many tags there may be, apart from {@link #OTHER}
    */
   LockTags(Function<String, String> template, int most) {

@@ -15,15 +15,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.ToDoubleFunction;
 
 /**
- * How long the sessions of one client with one store stay valid. A store in parts has several
- * sessions: the gauges show the one that ends first. Thread-safe.
+ * The remaining validity of the sessions of one client with one store. A partitioned store has
+ * several sessions: the gauges show the one that ends first. Thread-safe.
  */
 final class SessionMeters {
   private final Clock clock;
   private final Map<String, SessionTerm> sessions = new ConcurrentHashMap<>();
   private final List<Meter> gauges = new ArrayList<>();
 
-  /** Until when a session was valid when that was last told, and for how long it was renewed. */
+  /** The latest reported end of a session's validity, and the duration of its renewal. */
   private record SessionTerm(long until, long ttl) {}
 
   SessionMeters(MeterRegistry registry, LockSession session) {
@@ -64,7 +64,7 @@ final class SessionMeters {
         session, new SessionTerm(clock.monotonicTime() + remaining.toNanos(), ttl.toNanos()));
   }
 
-  /** Keeps for how long the session was last renewed. */
+  /** Records the duration of the session's last renewal. */
   void set(String session, Duration remaining) {
     sessions.computeIfPresent(
         session,

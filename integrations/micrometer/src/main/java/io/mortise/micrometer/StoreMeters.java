@@ -16,11 +16,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How good the settings of a store's server are, as {@link LockStore#examine()} grades them. A
- * gauge that is read has them looked at again, once a minute at most, and shows what the last look
- * told. Thread-safe; nothing but the first look blocks.
+ * Grades the settings of a store's server, as {@link LockStore#examine()} does. Reading a gauge has
+ * them examined again, once a minute at most, and returns the last result. Thread-safe; only the
+ * first examination blocks.
  */
-@SuppressWarnings("EnumOrdinal") // the numbers that metrics.md tells; a test holds them
+@SuppressWarnings("EnumOrdinal") // The numbers in metrics.md; a test checks them.
 final class StoreMeters {
   private static final Logger log = LoggerFactory.getLogger(StoreMeters.class);
   private static final long EVERY = TimeUnit.MINUTES.toNanos(1);

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.yaml.snakeyaml.Yaml;
 
-/** The dashboard and the alert rules ask for what a process really offers to Prometheus. */
+/** The dashboard and the alert rules use only metrics that a process exposes to Prometheus. */
 class DashboardTest {
   private static final Pattern SELECTOR = Pattern.compile("(mortise_\\w+)(?:\\{([^}]*)})?");
   private static final Pattern MATCHER = Pattern.compile("(\\w+)(=~|!~|!=|=)\"([^\"]*)\"");
@@ -40,10 +40,10 @@ class DashboardTest {
   private static final Pattern LABEL = Pattern.compile("(\\w+)=\"((?:[^\"\\\\]|\\\\.)*)\"");
   private static final Pattern SHOWN = Pattern.compile("\\{\\{ ?(?:\\$labels\\.)?(\\w+) ?}}");
 
-  /** What Prometheus adds to each sample. */
+  /** Labels that Prometheus adds to each sample. */
   private static final Set<String> OF_SCRAPE = Set.of("job", "instance");
 
-  /** What is published: metrics, and the names of their labels. */
+  /** Published metrics, and the names of their labels. */
   private static final Map<String, Set<String>> SCRAPED = new HashMap<>();
 
   private static final Map<String, Set<String>> VALUES =
@@ -211,13 +211,13 @@ class DashboardTest {
     return (String) value;
   }
 
-  @SuppressWarnings("unchecked") // parsed, so that its keys are strings
+  @SuppressWarnings("unchecked") // Parsed, so its keys are strings.
   private static Map<String, Object> map(Object value) {
     assertThat(value).isInstanceOf(Map.class);
     return (Map<String, Object>) value;
   }
 
-  @SuppressWarnings("unchecked") // parsed, so that its keys are strings
+  @SuppressWarnings("unchecked") // Parsed, so its keys are strings.
   private static List<Map<String, Object>> maps(Object value) {
     assertThat(value).isInstanceOf(List.class);
     return (List<Map<String, Object>>) value;

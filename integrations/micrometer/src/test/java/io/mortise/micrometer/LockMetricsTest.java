@@ -208,7 +208,7 @@ class LockMetricsTest {
         .isInstanceOf(IllegalArgumentException.class);
   }
 
-  /** What a server's settings are like can change while a client runs. */
+  /** A server's settings can change while a client runs. */
   @Test
   void givenExaminedStore_whenAMinutePasses_thenItsSettingsAreGradedAnew() {
     MockClock clock = new MockClock();

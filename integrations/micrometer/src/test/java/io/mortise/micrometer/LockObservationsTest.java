@@ -37,7 +37,7 @@ class LockObservationsTest {
   private final LockClient locks =
       LockClient.builder().url(STORE).listener(LockObservations.of(registry)).build();
 
-  /** Keeps what began, and what ended, in order. */
+  /** Records starts and ends, in order. */
   private static final class Recorder implements ObservationHandler<Observation.Context> {
     private final List<Observation.Context> started = new CopyOnWriteArrayList<>();
     private final ConcurrentLinkedQueue<Observation.Context> stopped =

@@ -28,9 +28,9 @@ import reactor.core.publisher.Mono;
  * LeaseLostException}. Completion and failure are signalled when the store has answered the
  * release; a cancelled subscription does not wait for that.
  *
- * <p>Nothing here blocks. Signals come on the thread that the body uses, or on threads of Mortise:
- * do not block there, but {@code publishOn} a scheduler. Not re-entrant: a body that takes the same
- * lock once more waits for itself. Immutable and thread-safe.
+ * <p>No method blocks. Signals come on the thread that the body uses, or on threads of Mortise: do
+ * not block there, but {@code publishOn} a scheduler. Not re-entrant: a body that takes the same
+ * lock again deadlocks. Immutable and thread-safe.
  */
 public final class ReactiveLock {
   private final DistributedLock lock;
@@ -41,13 +41,13 @@ public final class ReactiveLock {
     this.wait = wait;
   }
 
-  /** Subscriptions wait without a limit. */
+  /** Subscriptions wait without limit. */
   public static ReactiveLock of(DistributedLock lock) {
     return new ReactiveLock(lock, null);
   }
 
   /**
-   * Subscriptions wait at most so long. Zero tries once.
+   * Subscriptions wait at most that long. Zero tries once.
    *
    * @throws IllegalArgumentException if the time is negative
    */
@@ -59,9 +59,10 @@ public final class ReactiveLock {
   }
 
   /**
-   * The same value, taken under the lock. Fails with what {@link DistributedLock#acquireAsync()}
-   * fails with ({@link io.mortise.LockTimeoutException} if the lock could not be had in time), with
-   * what the body fails with, or with {@link LeaseLostException} if only the lease was lost.
+   * The same value, produced under the lock. Fails with the failure of {@link
+   * DistributedLock#acquireAsync()} ({@link io.mortise.LockTimeoutException} if the lock could not
+   * be acquired in time), with the body's failure, or with {@link LeaseLostException} if only the
+   * lease was lost.
    *
    * @param body subscribed to under the lock
    */
@@ -87,7 +88,7 @@ public final class ReactiveLock {
   }
 
   /**
-   * The same values, taken under the lock, which is held until the last one or the cancellation.
+   * The same values, produced under the lock, which is held until the last one or the cancellation.
    * Fails as {@link #withLock}.
    *
    * @param body subscribed to under the lock
@@ -119,9 +120,9 @@ public final class ReactiveLock {
   }
 
   /**
-   * A grant that nobody takes is released, whichever side of the race with a cancellation it is on:
-   * before the sink has it the future is cancelled; after that {@code onCancel} finds it completed;
-   * and operators that drop the value hand it to the discard hook. Releasing is idempotent.
+   * An unused grant is released on either side of the race with a cancellation. Before the sink has
+   * it, the future is cancelled; after that, {@code onCancel} finds it completed; and operators
+   * that drop the value hand it to the discard hook. Releasing is idempotent.
    */
   private Mono<Lease> acquired() {
     return Mono.<Lease>create(
@@ -202,7 +203,7 @@ public final class ReactiveLock {
     return release(lease).onErrorComplete();
   }
 
-  /** What came of the release after a body that succeeded, without Reactor's wrapper around it. */
+  /** The failure of the release after a body that succeeded, without Reactor's wrapper. */
   private static Throwable lossAlone(Throwable failure) {
     return failure.getClass() == RuntimeException.class
             && failure.getCause() instanceof LeaseLostException loss

@@ -30,8 +30,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Subscriptions that are cancelled while their grant comes in. Each round begins with an acquire of
- * the same lock, which shows that the round before left nothing.
+ * Subscriptions that are cancelled while their grant arrives. Each round begins with an acquire of
+ * the same lock, which shows that the previous round left nothing.
  */
 class CancelRaceTest {
   private static final int ROUNDS = 10_000;

@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
  * ShedLock's lock provider over a lock client: the one bean to replace. The name of a ShedLock lock
  * is the name of the lock in the store.
  *
- * <p>Times are counted from the grant, by the store's clock; those of the hosts do not matter.
+ * <p>Times are counted from the grant, by the store's clock; the hosts' clocks do not matter.
  *
  * <ul>
  *   <li>{@code lockAtMostFor} ends the lock no later than this, however long the task runs. A
@@ -32,7 +32,7 @@ import org.slf4j.LoggerFactory;
  * <p>Renewal goes on by itself while the lock is held, so a {@code KeepAliveLockProvider} around
  * this is not needed. One that stays gives up after an extension that the store does not answer,
  * and {@code lockAtMostFor} ends the lock: put it around {@link #withoutAtMost()}. Not re-entrant,
- * as ShedLock demands. Thread-safe. The client stays the caller's to close.
+ * as ShedLock demands. Thread-safe. The caller closes the client.
  */
 public final class MortiseLockProvider implements ExtensibleLockProvider {
   private static final Logger log = LoggerFactory.getLogger(MortiseLockProvider.class);
@@ -49,7 +49,7 @@ public final class MortiseLockProvider implements ExtensibleLockProvider {
   }
 
   /**
-   * Over a client. Does not block.
+   * Uses a client. Does not block.
    *
    * @throws IllegalArgumentException if the client is a mock
    * @throws IllegalStateException if the client is closed
@@ -84,7 +84,7 @@ public final class MortiseLockProvider implements ExtensibleLockProvider {
   /**
    * Tries once. Blocks for one round trip to the store.
    *
-   * @return empty if somebody else holds or waits for the lock, or an at-least time keeps it shut
+   * @return empty if another client holds or waits for the lock, or an at-least time keeps it shut
    * @throws IllegalArgumentException if the name is no lock name, or a time is above ten years
    * @throws io.mortise.StoreUnavailableException if the store does not answer; a grant in doubt is
    *     given up
@@ -108,9 +108,9 @@ public final class MortiseLockProvider implements ExtensibleLockProvider {
   }
 
   /**
-   * The lease of the lock that this thread took last through this provider and did not unlock yet:
-   * for its fencing token, and to be told of its loss. Empty if there is none. A lock taken by
-   * another thread is not seen. Does not block.
+   * The lease of the lock that this thread acquired last through this provider and has not unlocked
+   * yet, for its fencing token and loss listeners. Empty if there is none. A lock taken by another
+   * thread is not seen. Does not block.
    */
   public Optional<Lease> currentLease() {
     return leases.innermost();
@@ -120,7 +120,7 @@ public final class MortiseLockProvider implements ExtensibleLockProvider {
    * Restarts the times of a hold.
    *
    * @param keepsShut whether the hold has an at-least time now
-   * @return whether it has one then
+   * @return whether it has one afterwards
    * @throws io.mortise.LeaseLostException if the lease is lost
    */
   boolean extend(Lease lease, LockConfiguration times, boolean keepsShut) {
@@ -131,8 +131,7 @@ public final class MortiseLockProvider implements ExtensibleLockProvider {
     Duration atLeast = times.getLockAtLeastFor();
     boolean keepShut = atLeast.compareTo(Duration.ZERO) > 0;
     if (keepShut || keepsShut) {
-      // An at-least time of zero takes the former one back, which needs a time that is over at
-      // once.
+      // An at-least time of zero cancels the former one, which needs a time that is over at once.
       lease.keepShut(longEnough(atLeast));
     }
     return keepShut;

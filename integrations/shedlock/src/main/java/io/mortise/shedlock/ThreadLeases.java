@@ -7,11 +7,11 @@ import java.util.Optional;
 
 /**
  * The leases that each thread took and that are not unlocked, innermost last. A lease may be
- * unlocked by another thread: it is dropped when its own thread looks next. A lost lease stays
- * until it is unlocked, so that its task does not take the lease around it for its own.
+ * unlocked by another thread: it is dropped at its own thread's next access. A lost lease stays
+ * until it is unlocked, so that its task does not mistake the surrounding lease for its own.
  */
 final class ThreadLeases {
-  @SuppressWarnings("ThreadLocalUsage") // leases of one provider must not show through another
+  @SuppressWarnings("ThreadLocalUsage") // Leases of one provider must not show through another.
   private final ThreadLocal<Deque<TakenLease>> taken = new ThreadLocal<>();
 
   /** A lease, and whether ShedLock has unlocked it. Thread-safe. */

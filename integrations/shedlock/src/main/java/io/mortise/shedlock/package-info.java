@@ -1,6 +1,6 @@
 /**
- * ShedLock over Mortise: {@link io.mortise.shedlock.MortiseLockProvider} takes the place of the
- * lock provider that an application has, and everything of ShedLock above it stays as it is.
+ * ShedLock over Mortise: {@link io.mortise.shedlock.MortiseLockProvider} replaces an application's
+ * lock provider, and the rest of ShedLock stays unchanged.
  */
 @NullMarked
 package io.mortise.shedlock;

@@ -36,7 +36,7 @@ class SchedulerLockTest {
   @EnableScheduling
   @EnableSchedulerLock(defaultLockAtMostFor = "1m")
   public static class Application {
-    /** The one bean that is another than before. */
+    /** The only bean that changes. */
     @Bean
     public MortiseLockProvider lockProvider(LockClient locks) {
       return MortiseLockProvider.over(locks);

@@ -45,7 +45,7 @@ class StoreOutageTest {
     }
   }
 
-  /** Extends when it is told, not when the time has come. */
+  /** Extends on demand, not by time. */
   private static final class ManualExecutor extends ScheduledThreadPoolExecutor {
     private Runnable extension;
 
@@ -85,7 +85,7 @@ class StoreOutageTest {
               .lock(new LockConfiguration(ClockProvider.now(), "held", atMost, Duration.ZERO))
               .orElseThrow();
       proxy.weather(NetworkCondition.FROZEN);
-      executor.extension.run(); // asks the store nothing, so that nothing can stop it
+      executor.extension.run(); // Sends the store nothing, so that nothing can stop it.
       proxy.weather(NetworkCondition.FAIR);
       assertThat(other.lock("held").tryAcquire(atMost.multipliedBy(2))).isEmpty();
       held.unlock();

@@ -8,12 +8,13 @@ import java.lang.annotation.Target;
 import org.springframework.context.annotation.Import;
 
 /**
- * Puts {@link Locked} in force for the beans of this context, which needs a bean of type {@link
+ * Enables {@link Locked} on the beans of this context, which needs a bean of type {@link
  * io.mortise.LockClient}. When the context starts, all such methods are checked.
  *
- * <p>Two properties of the environment: {@code mortise.locked.wait} is the wait of methods that
- * name none, {@code 30s} unless set; {@code mortise.locked.order} is the place among other advice,
- * {@code Ordered.LOWEST_PRECEDENCE - 100} unless set, which is outside of {@code @Transactional}.
+ * <p>It reads two properties of the environment. {@code mortise.locked.wait} is the wait of methods
+ * without one of their own, by default {@code 30s}. {@code mortise.locked.order} is the order among
+ * other advice, by default {@code Ordered.LOWEST_PRECEDENCE - 100}, which is outside of
+ * {@code @Transactional}.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)

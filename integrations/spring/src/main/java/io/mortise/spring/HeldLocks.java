@@ -45,11 +45,11 @@ final class HeldLocks implements AutoCloseable {
   }
 
   /**
-   * Acquires what this thread does not hold yet. Blocks.
+   * Acquires the locks that this thread does not hold yet. Blocks.
    *
    * @param names each once
-   * @return null if the plan skips, and the locks could not be had in time
-   * @throws LockTimeoutException if the plan does not skip, and they could not be had in time
+   * @return null if the plan skips, and the locks could not be acquired in time
+   * @throws LockTimeoutException if the plan does not skip, and they could not be acquired in time
    * @throws InterruptedException if this thread is interrupted while it waits
    */
   static @Nullable HeldLocks acquire(LockPlan plan, Collection<String> names)
@@ -86,7 +86,7 @@ final class HeldLocks implements AutoCloseable {
       return new HeldLocks(holds);
     } finally {
       if (!complete) {
-        // Never the last use: the call around this one has its own.
+        // Never the last use: the surrounding call has its own.
         holds.forEach(Hold::release);
       }
     }
@@ -115,13 +115,13 @@ final class HeldLocks implements AutoCloseable {
   }
 
   /**
-   * Acquires without blocking, and without joining: what is asynchronous may outlast the call
-   * around it, and two such calls would run at the same time.
+   * Acquires without blocking, and without joining: asynchronous work may outlast the surrounding
+   * call, and two such calls would run at the same time.
    *
    * @param then called once: with the locks, with a failure, or with neither if the plan skips and
-   *     they could not be had in time
-   * @return to be cancelled to give the attempt up; if a grant was faster, {@code then} has it to
-   *     release
+   *     they could not be acquired in time
+   * @return to be cancelled to give the attempt up; if a grant was faster, {@code then} gets it and
+   *     must release it
    */
   static CompletableFuture<?> acquireAsync(
       LockPlan plan,
@@ -181,8 +181,8 @@ final class HeldLocks implements AutoCloseable {
   }
 
   /**
-   * Runs the task on this thread under these locks, and releases them: at once, or when this
-   * thread's transaction ends, if the plan wants that and there is one.
+   * Runs the task on this thread under these locks, and releases them: at once, or at the end of
+   * this thread's transaction, if the plan says so and there is one.
    */
   <T extends @Nullable Object, X extends Exception> T run(LockPlan plan, CheckedSupplier<T, X> task)
       throws X {
@@ -210,7 +210,7 @@ final class HeldLocks implements AutoCloseable {
   }
 
   /**
-   * Ends this use of the locks, once. Blocks for the store's answer if it is the last one.
+   * Ends this use of the locks, once. Blocks for the store's answer if it is the last use.
    *
    * @throws LeaseLostException if a lease was lost, and this was its last use
    */
@@ -222,7 +222,7 @@ final class HeldLocks implements AutoCloseable {
     release(holds);
   }
 
-  /** Ends a use of each, in reverse order, and throws the first loss at the end. */
+  /** Ends a use of each, in reverse order, and then throws the first loss. */
   static void release(List<Hold> holds) {
     LeaseLostException first = null;
     for (int i = holds.size() - 1; i >= 0; i--) {

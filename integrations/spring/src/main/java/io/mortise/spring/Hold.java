@@ -10,12 +10,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lease with its users: the call that acquired it, calls inside of that which joined it, and a
- * transaction at whose end it is to be released. The last user's release releases the lease.
- * Thread-safe.
+ * A lease with its users: the call that acquired it, nested calls that joined it, and a transaction
+ * that releases it at its end. The last user's release releases the lease. Thread-safe.
  */
 final class Hold {
-  /** Those of this thread that a transaction uses, whichever transaction it works in just now. */
+  /** This thread's holds that a transaction uses, including those of a suspended transaction. */
   private static final ThreadLocal<@Nullable List<Hold>> UNTIL_COMMIT = new ThreadLocal<>();
 
   private final @Nullable LockClient client;
@@ -25,9 +24,9 @@ final class Hold {
   private final AtomicInteger uses = new AtomicInteger(1);
 
   /**
-   * With one use.
+   * Starts with one use.
    *
-   * @param client null for a hold that nobody joins
+   * @param client null for a hold that cannot be joined
    */
   Hold(@Nullable LockClient client, boolean shared, Lease lease) {
     this.client = client;
@@ -40,14 +39,14 @@ final class Hold {
   }
 
   /**
-   * Adds a use beside one that is there. A subscription that is cancelled meanwhile may have ended
+   * Adds a use beside an existing one. A subscription that is cancelled meanwhile may have ended
    * that one: then the lease is released already, and stays so.
    */
   void retain() {
     int unused = uses.getAndIncrement();
   }
 
-  /** Whether this was the last use: the lease is the caller's to release. */
+  /** Ends a use. Returns whether it was the last: the caller then releases the lease. */
   private boolean isLastUse() {
     return uses.decrementAndGet() == 0;
   }
@@ -66,7 +65,7 @@ final class Hold {
     return isLastUse() ? lease.releaseAsync() : CompletableFuture.completedFuture(null);
   }
 
-  /** Has this thread find it until its last use is over, also when no call of it is running. */
+  /** Lets this thread find it until its last use is over, also while none of its calls runs. */
   void keepUntilCommit() {
     List<Hold> mine = UNTIL_COMMIT.get();
     if (mine == null) {
@@ -77,7 +76,7 @@ final class Hold {
   }
 
   /**
-   * Another use of what this thread holds of that lock.
+   * Adds a use of this thread's hold on that lock.
    *
    * @return null if it does not hold it
    * @throws IllegalStateException if it holds it shared and wants it exclusively
@@ -118,7 +117,7 @@ final class Hold {
     return null;
   }
 
-  /** Forgets this thread's holds that are over; a transaction may have ended on another one. */
+  /** Drops this thread's holds that are over; a transaction may have ended on another thread. */
   static void dropEnded() {
     List<Hold> untilCommit = UNTIL_COMMIT.get();
     if (untilCommit != null && untilCommit.removeIf(Hold::isEnded) && untilCommit.isEmpty()) {
@@ -127,8 +126,8 @@ final class Hold {
   }
 
   /**
-   * Only for the thread that acquired it: two threads that a context was handed to would else run
-   * at the same time under what each takes for a lock of its own.
+   * Only for the acquiring thread: two threads that received a context would otherwise run at the
+   * same time, each under a lock that it takes for its own.
    */
   private boolean isOf(LockClient wanted, String name) {
     return client == wanted

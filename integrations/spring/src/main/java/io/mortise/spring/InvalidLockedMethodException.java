@@ -3,8 +3,8 @@ package io.mortise.spring;
 import java.util.List;
 
 /**
- * Methods with {@link Locked} that cannot work: the message has each of them, with what to change.
- * Thrown when the context starts; and when such a method is called, if that is earlier.
+ * Reports methods with {@link Locked} that cannot work, each with its remedy. Thrown when the
+ * context starts, or by an earlier call of such a method.
  */
 public final class InvalidLockedMethodException extends IllegalStateException {
   private static final long serialVersionUID = 1L;

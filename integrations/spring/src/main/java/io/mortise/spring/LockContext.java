@@ -7,16 +7,16 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What code that runs under {@link Locked} or {@link LockTemplate} knows about its locks: leases,
- * and the fencing token to show to what they guard. Immutable and thread-safe; nothing here blocks.
+ * The locks of code that runs under {@link Locked} or {@link LockTemplate}: leases, and the fencing
+ * token for the guarded resource. Immutable and thread-safe; no method blocks.
  *
- * <p>{@link #current()} is that of the thread, from the call of the method to its return. For an
- * asynchronous method it is there until the stage or publisher is returned; {@link #open()} takes
- * it along to other threads, {@link ReactiveLockContext} to reactive steps. With Micrometer's
- * {@code context-propagation} on the class path it goes along with what that library propagates.
+ * <p>{@link #current()} is the thread's context, from the call of the method to its return. For an
+ * asynchronous method it is current until the stage or publisher is returned; {@link #open()}
+ * carries it to other threads, {@link ReactiveLockContext} to reactive steps. With Micrometer's
+ * {@code context-propagation} on the class path, that library propagates it as well.
  */
 public final class LockContext {
-  /** Of a context in Reactor's context, and in Micrometer's snapshots. */
+  /** Key of a context in Reactor's context, and in Micrometer's snapshots. */
   static final String KEY = "io.mortise.spring.LockContext";
 
   private static final ThreadLocal<@Nullable LockContext> INNERMOST = new ThreadLocal<>();
@@ -30,9 +30,9 @@ public final class LockContext {
   }
 
   /**
-   * That of the innermost call on this thread.
+   * The context of the innermost call on this thread.
    *
-   * @throws IllegalStateException if this thread is in none
+   * @throws IllegalStateException if this thread is in no such call
    */
   public static LockContext current() {
     LockContext innermost = INNERMOST.get();
@@ -51,9 +51,9 @@ public final class LockContext {
   }
 
   /**
-   * Makes a lease with this token current on this thread, so that a test can call what asks for it
-   * without Spring and without a store. The lease is always valid, is on lock {@code testing}, and
-   * has no time limit.
+   * Makes a lease with this token current on this thread, so that a test can call code that needs
+   * it without Spring and without a store. The lease is always valid, is on lock {@code testing},
+   * and has no time limit.
    *
    * @param token greater than 0
    * @throws IllegalArgumentException if it is not
@@ -66,7 +66,7 @@ public final class LockContext {
     return of(holds).open();
   }
 
-  /** One that is not current yet, inside of what is current on this thread. */
+  /** A context that is not current yet, nested in this thread's current one. */
   static LockContext of(List<Hold> holds) {
     return new LockContext(holds, INNERMOST.get());
   }
@@ -83,7 +83,9 @@ public final class LockContext {
     }
   }
 
-  /** This one, or the next around it of which not all locks are released; null if there is none. */
+  /**
+   * This context, or the next around it with a lock that is not released; null if there is none.
+   */
   @Nullable LockContext held() {
     LockContext at = this;
     while (at != null && at.holds.stream().allMatch(Hold::isEnded)) {
@@ -115,7 +117,7 @@ public final class LockContext {
     return holds.get(0).lease();
   }
 
-  /** The lease on that lock of the innermost call that holds it; empty if there is none. */
+  /** The lease on that lock in the innermost call that holds it; empty if there is none. */
   public Optional<Lease> lease(String name) {
     for (LockContext at = this; at != null; at = at.outer) {
       for (Hold hold : at.holds) {
@@ -127,13 +129,13 @@ public final class LockContext {
     return Optional.empty();
   }
 
-  /** The leases of the innermost call, in the order in which they were taken. */
+  /** The leases of the innermost call, in the order of their acquisition. */
   public List<Lease> leases() {
     return holds.stream().map(Hold::lease).toList();
   }
 
   /**
-   * {@link Lease#token()} of {@link #lease()}, to show to what the lock guards.
+   * {@link Lease#token()} of {@link #lease()}, to pass to the guarded resource.
    *
    * @throws IllegalStateException if this call holds several locks
    * @throws io.mortise.LeaseLostException if the lease is lost
@@ -170,8 +172,8 @@ public final class LockContext {
   }
 
   /**
-   * Makes this the current one on the calling thread until the scope is closed, which is to be on
-   * the same thread. The locks are not held for longer by that.
+   * Makes this the current context of the calling thread until the scope is closed, on the same
+   * thread. That does not prolong the hold of the locks.
    */
   public Scope open() {
     LockContext before = INNERMOST.get();
@@ -186,7 +188,7 @@ public final class LockContext {
 
   /** The time during which a context is current on a thread. */
   public interface Scope extends AutoCloseable {
-    /** Makes current again what was current before. Does not block. */
+    /** Restores the previous context. Does not block. */
     @Override
     void close();
   }

@@ -4,10 +4,10 @@ import io.micrometer.context.ThreadLocalAccessor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Hands {@link LockContext} on to other threads, and to Reactor and back, with what Micrometer's
- * context propagation hands on. What is scheduled under a lock may run for long after it, and gets
- * no context of a call that has released its locks. Found by {@code ServiceLoader}, which wants it
- * public.
+ * Hands {@link LockContext} on to other threads, and to Reactor and back, together with
+ * Micrometer's context propagation. A task scheduled under a lock may run long after it, and gets
+ * no context of a call that has released its locks. Found by {@code ServiceLoader}, which requires
+ * it to be public.
  */
 public final class LockContextAccessor implements ThreadLocalAccessor<LockContext> {
   /** For {@code ServiceLoader}. */

@@ -7,11 +7,11 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a task is run under locks: all but the locks' names.
+ * How to run a task under locks: everything but the locks' names.
  *
  * @param shared for one name only, as are options
  * @param waitLimit null to wait without limit
- * @param skips whether a task whose locks cannot be had is not run, instead of a failure
+ * @param skips whether a task whose locks are busy is skipped instead of failing
  * @param interrupts whether the task is interrupted if a lock is lost
  * @param untilCommit whether locks are held until the end of a transaction that is active at entry
  */
@@ -23,7 +23,7 @@ record LockPlan(
     LockOptions options,
     boolean interrupts,
     boolean untilCommit) {
-  /** How long to wait for a lock unless told otherwise. */
+  /** How long to wait for a lock by default. */
   static final Duration DEFAULT_WAIT = Duration.ofSeconds(30);
 
   LockPlan(LockClient client) {

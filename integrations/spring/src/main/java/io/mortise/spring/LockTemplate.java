@@ -26,15 +26,15 @@ public final class LockTemplate {
   }
 
   /**
-   * One that waits for 30 seconds, exclusively, with default options, interrupting on loss and
-   * holding until commit.
+   * A template that waits for 30 seconds, exclusively, with default options, interrupting on loss
+   * and holding until commit.
    */
   public static LockTemplate over(LockClient client) {
     return new LockTemplate(new LockPlan(Objects.requireNonNull(client, "client")));
   }
 
   /**
-   * One that waits so long; zero tries once.
+   * A template that waits that long; zero tries once.
    *
    * @throws IllegalArgumentException if it is negative
    */
@@ -46,7 +46,7 @@ public final class LockTemplate {
     return new LockTemplate(plan.withWaitLimit(wait));
   }
 
-  /** One that waits without limit. */
+  /** A template that waits without limit. */
   public LockTemplate withEndlessWait() {
     return new LockTemplate(plan.withWaitLimit(null));
   }
@@ -57,7 +57,7 @@ public final class LockTemplate {
         plan.withShared(Objects.requireNonNull(mode, "mode") == Locked.Mode.SHARED));
   }
 
-  /** One that acquires with these options; not for several names. */
+  /** A template that acquires with these options; not for several names. */
   public LockTemplate withOptions(LockOptions options) {
     return new LockTemplate(plan.withOptions(Objects.requireNonNull(options, "options")));
   }
@@ -76,12 +76,12 @@ public final class LockTemplate {
   /**
    * Acquires, runs the task, releases. Blocks.
    *
-   * @throws io.mortise.LockTimeoutException if the lock could not be had in time; the task has not
-   *     run
+   * @throws io.mortise.LockTimeoutException if the lock could not be acquired in time; the task has
+   *     not run
    * @throws io.mortise.LeaseLostException if the lease was lost meanwhile
    * @throws InterruptedException if this thread is interrupted before or while it waits
    * @throws IllegalStateException if this thread holds the lock shared and asks for it exclusively
-   * @throws X what the task throws
+   * @throws X if the task throws it
    */
   public <X extends Exception> void withLock(String name, CheckedRunnable<X> task)
       throws X, InterruptedException {
@@ -123,13 +123,13 @@ public final class LockTemplate {
   }
 
   /**
-   * Runs the task if the lock can be had in time. Blocks.
+   * Runs the task if the lock can be acquired in time. Blocks.
    *
-   * @return whether the task has run; false if the lock could not be had in time
+   * @return whether the task has run; false if the lock could not be acquired in time
    * @throws io.mortise.LeaseLostException if the lease was lost meanwhile
    * @throws InterruptedException if this thread is interrupted before or while it waits
    * @throws IllegalStateException if this thread holds the lock shared and asks for it exclusively
-   * @throws X what the task throws
+   * @throws X if the task throws it
    */
   public <X extends Exception> boolean tryWithLock(String name, CheckedRunnable<X> task)
       throws X, InterruptedException {

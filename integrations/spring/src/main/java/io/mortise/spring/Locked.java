@@ -9,29 +9,29 @@ import org.springframework.aot.hint.annotation.Reflective;
 
 /**
  * Runs the method under one or more distributed locks: they are acquired before it, renewed while
- * it runs, and released after it. In force on Spring beans, by {@link EnableMortise}; a call of a
+ * it runs, and released after it. Applies to Spring beans, by {@link EnableMortise}; a call of a
  * bean to itself is not locked, as with every annotation of that kind. {@link LockContext} gives
  * the method its fencing token.
  *
  * <p><b>Order.</b> The lock is taken on the thread that runs the method: inside {@code @Async} and
  * {@code @Scheduled}, and around a {@code @Transactional} of the same method, so that it is
- * released after the commit. Where the caller has a transaction already, {@link #until()} decides.
+ * released after the commit. If the caller has a transaction already, {@link #until()} decides.
  *
- * <p><b>Nested calls.</b> A method that asks for a lock that its thread holds by an outer such
- * call, or until the end of its transaction, joins that hold: it neither waits nor acquires, and
- * its times are not applied. A thread that holds a lock shared and asks for it exclusively is
- * refused with {@link IllegalStateException}. Asynchronous methods never join.
+ * <p><b>Nested calls.</b> If its thread holds the lock already, by an outer such call or until the
+ * end of its transaction, a method joins that hold: it neither waits nor acquires, and its times
+ * are not applied. A thread that holds a lock shared and requests it exclusively is refused with
+ * {@link IllegalStateException}. Asynchronous methods never join.
  *
- * <p><b>Results.</b> A {@code CompletionStage} and the types that {@code ReactiveAdapterRegistry}
- * knows, such as {@code Mono} and {@code Flux}, block no thread: the lock is held until the stage
- * completes, or from each subscription to its end. A body that returns a stage runs on a thread of
- * Mortise, or on the caller's if the grant is there already; on that of its executor if it is
- * {@code @Async}. A caller that completes such a stage while it waits for the lock, by {@code
- * cancel} or {@code orTimeout}, gives the wait up. Everything else is held until the method
- * returns. Types whose work is done after the return ({@code Future}, {@code Callable}, {@code
- * Supplier}, streams) are refused, also as type arguments: {@code ResponseEntity<Mono<T>>}.
- * Kotlin's suspend functions are held until they end; they want {@code kotlinx-coroutines-reactor}
- * and {@code kotlin-reflect}, and are refused without them.
+ * <p><b>Results.</b> Methods that return a {@code CompletionStage}, or a type that {@code
+ * ReactiveAdapterRegistry} knows, such as {@code Mono} and {@code Flux}, block no thread: the lock
+ * is held until the stage completes, or from each subscription to its end. A body that returns a
+ * stage runs on a thread of Mortise, or on the caller's if the grant has arrived already; on that
+ * of its executor if it is {@code @Async}. A caller that completes such a stage while it waits for
+ * the lock, by {@code cancel} or {@code orTimeout}, gives the wait up. For other results the lock
+ * is held until the method returns. Types whose work is done after the return ({@code Future},
+ * {@code Callable}, {@code Supplier}, streams) are refused, also as type arguments: {@code
+ * ResponseEntity<Mono<T>>}. For Kotlin's suspend functions it is held until they end; they need
+ * {@code kotlinx-coroutines-reactor} and {@code kotlin-reflect}, and are refused without them.
  *
  * <p><b>Cancellation.</b> A subscription that is cancelled releases the lock at once, but not
  * before a {@code @Transactional} of the same method has committed or rolled back.
@@ -39,23 +39,24 @@ import org.springframework.aot.hint.annotation.Reflective;
  * <p><b>Exceptions</b> of the call, besides those of the method:
  *
  * <ul>
- *   <li>{@link io.mortise.LockTimeoutException} if the lock could not be had in time; the method
- *       has not run
+ *   <li>{@link io.mortise.LockTimeoutException} if the lock could not be acquired in time; the
+ *       method has not run
  *   <li>{@link io.mortise.StoreUnavailableException} if the store did not answer; the method has
  *       not run, also with {@link IfBusy#SKIP}
  *   <li>{@link io.mortise.LeaseLostException} if the lock was lost before the method ended: its
- *       work may overlap with the next holder's. What the method threw is suppressed, or the other
- *       way round without {@link #interrupt()}
+ *       work may overlap with the next holder's. The method's own exception is suppressed, or the
+ *       other way round without {@link #interrupt()}
  *   <li>{@link IllegalArgumentException} if a name has a null, blank or unusable part, or is no
  *       lock name
  *   <li>{@link InterruptedException} if the thread is interrupted while it waits and the method
  *       declares it; otherwise {@link io.mortise.LockException}, and the thread's flag stays set
  * </ul>
  *
- * <p>What cannot work is refused when the context starts, by {@link InvalidLockedMethodException}.
+ * <p>Methods that cannot work are refused when the context starts, by {@link
+ * InvalidLockedMethodException}.
  *
- * <p>Lombok has a {@code @Locked} of its own, a lock of one JVM. It takes no text like this one,
- * and this one cannot do without: a wrong import does not compile.
+ * <p>Lombok has a {@code @Locked} of its own, a lock of one JVM. It takes no text, and this one
+ * requires it: a wrong import does not compile.
  */
 @Target({ElementType.METHOD, ElementType.ANNOTATION_TYPE})
 @Retention(RetentionPolicy.RUNTIME)
@@ -65,9 +66,9 @@ public @interface Locked {
   /**
    * The lock's name: text with <code>${property}</code> and <code>#{expression}</code> parts, such
    * as <code>"invoice/#{#id}"</code>. An expression is SpEL over the method's parameters ({@code
-   * #id}, or {@code #p0}) and beans ({@code @tenants.current()}); its value is one that has a text
-   * of its own. Several names are taken together, all or none, in the order of the names' bytes;
-   * equal ones count once.
+   * #id}, or {@code #p0}) and beans ({@code @tenants.current()}); its value must have a text of its
+   * own. Several names are acquired together, all or none, in the order of the names' bytes; equal
+   * ones count once.
    */
   String[] value();
 
@@ -81,7 +82,7 @@ public @interface Locked {
    */
   String waitFor() default "";
 
-  /** What happens if the lock could not be had in time. */
+  /** The behaviour if the lock could not be acquired in time. */
   IfBusy ifBusy() default IfBusy.THROW;
 
   /**
@@ -111,9 +112,9 @@ public @interface Locked {
   String sticky() default "";
 
   /**
-   * Whether the thread is interrupted if the lock is lost while the method runs, and a subscription
-   * is cancelled. A {@code CompletionStage} cannot be interrupted: its result is the loss, as soon
-   * as it has completed.
+   * Whether the thread is interrupted if the lock is lost while the method runs, and whether a
+   * subscription is cancelled then. A {@code CompletionStage} cannot be interrupted: its result is
+   * the loss, as soon as it has completed.
    */
   boolean interrupt() default true;
 
@@ -123,20 +124,20 @@ public @interface Locked {
   /** The bean name of the {@link io.mortise.LockClient}; empty for the only or primary one. */
   String client() default "";
 
-  /** Who else may hold the lock. */
+  /** The sharing of the lock. */
   enum Mode {
-    /** Nobody else. */
+    /** No other holder. */
     EXCLUSIVE,
-    /** Others that hold it shared: the read side of {@link io.mortise.DistributedReadWriteLock}. */
+    /** Other shared holders: the read side of {@link io.mortise.DistributedReadWriteLock}. */
     SHARED
   }
 
-  /** What happens if the lock could not be had in time. */
+  /** The behaviour if the lock could not be acquired in time. */
   enum IfBusy {
-    /** {@link io.mortise.LockTimeoutException} is thrown. */
+    /** Throws {@link io.mortise.LockTimeoutException}. */
     THROW,
     /**
-     * The method is not run, and the call returns nothing: an empty {@code Optional}, an empty
+     * Skips the method, and the call returns nothing: an empty {@code Optional}, an empty
      * publisher, otherwise null. Methods that return a primitive are refused.
      */
     SKIP
@@ -145,13 +146,12 @@ public @interface Locked {
   /** Until when the lock is held if the caller has a transaction already. */
   enum Until {
     /**
-     * The end of that transaction, commit or rollback, so that the next holder sees what was
-     * written. If the lock is lost before, the commit fails with {@link
-     * io.mortise.LeaseLostException} and the transaction is rolled back. Without such a transaction
-     * as {@link #RETURN}.
+     * The end of that transaction, commit or rollback, so that the next holder sees its writes. If
+     * the lock is lost before, the commit fails with {@link io.mortise.LeaseLostException} and the
+     * transaction is rolled back. Without such a transaction, the same as {@link #RETURN}.
      */
     COMMIT,
-    /** The method's return. The next holder may read what was there before the commit. */
+    /** The method's return. The next holder may read data from before the commit. */
     RETURN
   }
 }

@@ -10,13 +10,13 @@ import org.springframework.aop.support.StaticMethodMatcherPointcut;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.AnnotationUtils;
 
-/** Which methods run under a lock, and where this stands among other advice. */
+/** Selects the methods that run under a lock, and orders this advice among others. */
 final class LockedAdvisor extends DefaultPointcutAdvisor {
   private static final long serialVersionUID = 1L;
 
   /**
-   * Before the advice of {@code @Transactional}, which stands last unless told otherwise, with room
-   * in between. Equal order would leave it to the registration of beans.
+   * Before the advice of {@code @Transactional}, which is last by default, with room in between.
+   * With equal order, the registration of beans would decide.
    */
   static final int OUTSIDE_OF_TRANSACTIONS = Ordered.LOWEST_PRECEDENCE - 100;
 
@@ -26,13 +26,13 @@ final class LockedAdvisor extends DefaultPointcutAdvisor {
     setOrder(order);
   }
 
-  /** Takes and releases the locks. */
+  /** Acquires and releases the locks. */
   static LockedAdvisor outside(LockedMethods methods, int order) {
     return new LockedAdvisor(methods::isLocked, new LockedInterceptor(methods), order);
   }
 
   /**
-   * Has a reactive transaction that begins behind the lock hold it until it has ended. It must be
+   * Has a reactive transaction that begins inside the lock hold it until it has ended. It must be
    * the last advisor: registered after that of transactions, whose order it shares.
    */
   static LockedAdvisor inside(LockedMethods methods) {

@@ -38,8 +38,8 @@ import org.springframework.core.type.AnnotationMetadata;
 import org.springframework.scheduling.TaskScheduler;
 
 /**
- * The beans behind {@link EnableMortise}. Methods are static and ask for no bean of the user's, so
- * that none is made before its time.
+ * The beans behind {@link EnableMortise}. Methods are static and take no bean of the user's, so
+ * that none is created early.
  */
 @Configuration(proxyBeanMethods = false)
 @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
@@ -64,7 +64,7 @@ class LockedConfiguration {
 
   /**
    * Registers the advisor behind that of transactions, once all configurations have registered
-   * theirs: advisors of one order stand in the order of their registration.
+   * theirs: advisors of equal order keep the order of their registration.
    */
   @Bean
   @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
@@ -95,7 +95,7 @@ class LockedConfiguration {
     return new ClientsCloseLast(context, beans);
   }
 
-  /** Sees to a proxy creator; one that is there already stays. */
+  /** Ensures a proxy creator; an existing one stays. */
   static final class ProxyCreatorRegistrar implements ImportBeanDefinitionRegistrar {
     @Override
     public void registerBeanDefinitions(
@@ -110,9 +110,9 @@ class LockedConfiguration {
   }
 
   /**
-   * Has all that may still run a locked method destroyed before the clients of this context. Spring
-   * knows of beans that use a client, and destroys them first. It does not know that an executor
-   * runs their methods, and waits for running tasks when it destroys the executor.
+   * Has all beans that may still run a locked method destroyed before the clients of this context.
+   * Spring knows the beans that use a client, and destroys them first. It does not know that an
+   * executor runs their methods, and waits for running tasks only when it destroys the executor.
    *
    * <p>Registered when the context begins to close: lazy beans exist by then, and the actuator does
    * not show these dependencies. First of the listeners, since a listener that fails ends the rest.
@@ -134,7 +134,7 @@ class LockedConfiguration {
 
     @Override
     public void onApplicationEvent(ContextClosedEvent event) {
-      // Those of child contexts come here, too.
+      // Events of child contexts come here, too.
       if (event.getApplicationContext() != context) {
         return;
       }
@@ -161,16 +161,17 @@ class LockedConfiguration {
           || beans.isTypeMatch(name, TaskScheduler.class);
     }
 
-    /** As containers of messages are, and factories of executors. */
+    /** For example message containers, and factories of executors. */
     private boolean isLifecycle(String name) {
       return beans.getSingleton(name) instanceof Lifecycle;
     }
 
     /**
-     * What a bean works with, and may hand tasks to. Not the configuration class that makes it: all
-     * other beans of that class would be destroyed with it, a server for tests among them. Nor a
-     * data source: a client may keep its locks there, and before Framework 7 Spring does not know
-     * of one that it got by an {@code ObjectProvider}. What is no bean is listed too, as a factory.
+     * The collaborators of a bean, to which it may hand tasks. Excludes the configuration class
+     * that makes it: all other beans of that class would be destroyed with it, a server for tests
+     * among them. Excludes data sources: a client may keep its locks there, and before Framework 7
+     * Spring does not know of one obtained through an {@code ObjectProvider}. Objects that are not
+     * beans are listed too, such as a factory.
      */
     private String[] helpers(String name) {
       String maker =

@@ -36,7 +36,7 @@ final class LockedInterceptor implements MethodInterceptor {
     };
   }
 
-  /** What stands behind the advice of transactions, for methods of reactive results. */
+  /** The interceptor behind the advice of transactions, for methods with reactive results. */
   static MethodInterceptor inTransaction(LockedMethods methods) {
     return invocation ->
         ReactiveCall.inTransaction(
@@ -52,7 +52,7 @@ final class LockedInterceptor implements MethodInterceptor {
     return methods.of(invocation.getMethod(), targetClass);
   }
 
-  @SuppressWarnings("NullAway") // the task may return null: its type parameter says so
+  @SuppressWarnings("NullAway") // The task may return null: its type parameter says so.
   private static @Nullable Object callPlain(
       LockedMethod method, Collection<String> names, MethodInvocation invocation) throws Exception {
     HeldLocks held = acquire(method, names);
@@ -103,7 +103,7 @@ final class LockedInterceptor implements MethodInterceptor {
     return (CompletionStage<?>) proceed(invocation);
   }
 
-  /** The same call once more, since an invocation proceeds only once. */
+  /** A copy of the call, since an invocation proceeds only once. */
   static MethodInvocation again(MethodInvocation invocation) {
     return ((ProxyMethodInvocation) invocation).invocableClone();
   }

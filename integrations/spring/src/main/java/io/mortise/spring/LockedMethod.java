@@ -8,12 +8,12 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.ReactiveAdapter;
 
 /**
- * A method with {@link Locked}, as it was found to work.
+ * A valid method with {@link Locked}.
  *
  * @param description class, name and parameters, for messages
  * @param kind how its work ends
  * @param adapter of its result, where the kind is {@link Kind#REACTIVE}
- * @param skipped what a call returns that is skipped
+ * @param skipped the result of a skipped call
  * @param throwsInterrupted whether it declares {@link InterruptedException}
  */
 record LockedMethod(
@@ -28,7 +28,7 @@ record LockedMethod(
   enum Kind {
     /** With its return. */
     PLAIN,
-    /** With a {@code CompletionStage}, and nobody's thread waits. */
+    /** With a {@code CompletionStage}, without blocking a thread. */
     STAGE,
     /** With a {@code CompletionStage}, on the thread of an executor that may wait. */
     STAGE_ON_EXECUTOR,
@@ -36,7 +36,7 @@ record LockedMethod(
     REACTIVE
   }
 
-  /** The locks that a call with these arguments is to hold, each once. */
+  /** The locks for a call with these arguments, each once. */
   Collection<String> names(@Nullable Object[] arguments) {
     if (templates.size() == 1) {
       return List.of(templates.get(0).evaluate(arguments));

@@ -37,12 +37,14 @@ import org.springframework.core.env.Environment;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.util.ClassUtils;
 
-/** Turns a method with {@link Locked} into what its calls do, or says why it cannot work. */
+/**
+ * Parses a method with {@link Locked} into the plan of its calls, or reports why it cannot work.
+ */
 final class LockedMethodParser {
   private static final String FOREVER = "forever";
   private static final String WAIT_PROPERTY = "mortise.locked.wait";
 
-  /** Of type arguments that are looked at: those of recursive bounds have no end. */
+  /** Depth of inspected type arguments: those of recursive bounds have no end. */
   private static final int DEEPEST = 8;
 
   static final boolean HAS_REACTOR =
@@ -68,7 +70,7 @@ final class LockedMethodParser {
           "kotlinx.coroutines.flow.Flow",
           "org.reactivestreams.Publisher");
 
-  /** Other results whose work is done after the return, by the one who gets them. */
+  /** Other results whose work is done after the return, by their receiver. */
   private static final Set<String> LATER =
       Set.of(
           "io.reactivex.Completable",
@@ -107,7 +109,7 @@ final class LockedMethodParser {
   }
 
   /**
-   * Parses a method that bears the annotation.
+   * Parses a method with the annotation.
    *
    * @throws InvalidLockedMethodException if it cannot work
    */
@@ -254,7 +256,10 @@ final class LockedMethodParser {
     return LockedMethod.Kind.PLAIN;
   }
 
-  /** As the {@code Mono} of a {@code ResponseEntity<Mono<T>>}: nobody waits for the inner one. */
+  /**
+   * As the {@code Mono} of a {@code ResponseEntity<Mono<T>>}: the lock does not last until the
+   * inner one ends.
+   */
   private static void refuseLaterInside(ResolvableType type, Class<?> result, int depth) {
     if (depth > DEEPEST || type.toClass() == Class.class) {
       return;
@@ -313,7 +318,7 @@ final class LockedMethodParser {
     return List.copyOf(templates);
   }
 
-  /** With the values of its placeholders. */
+  /** Resolves placeholders. */
   private String resolved(String text) {
     String value = beans.resolveEmbeddedValue(text);
     if (value == null || value.contains("${")) {
@@ -431,7 +436,7 @@ final class LockedMethodParser {
     }
   }
 
-  /** What a skipped call returns; for a stage on no executor: what the stage has as its value. */
+  /** The result of a skipped call; for a stage without executor, the stage's value. */
   private static @Nullable Object skipped(
       Method method,
       LockedMethod.Kind kind,

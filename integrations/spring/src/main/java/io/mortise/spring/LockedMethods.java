@@ -17,7 +17,7 @@ final class LockedMethods {
     this.parser = parser;
   }
 
-  /** Whether it bears the annotation, on itself or on what it overrides. */
+  /** Whether the annotation is on the method, or on one that it overrides. */
   boolean isLocked(Method method, Class<?> targetClass) {
     return annotation(AopUtils.getMostSpecificMethod(method, targetClass)) != null;
   }
@@ -33,7 +33,7 @@ final class LockedMethods {
   }
 
   /**
-   * What is to be done at a call.
+   * The plan of a method's calls.
    *
    * @throws InvalidLockedMethodException if it cannot work
    */
@@ -43,7 +43,7 @@ final class LockedMethods {
     if (present != null) {
       return present;
     }
-    // Outside of the map's locks: the client's bean may have to be made.
+    // Outside of the map's locks: the client's bean may have to be created.
     LockedMethod made =
         parser.parse(AopUtils.getMostSpecificMethod(method, targetClass), targetClass);
     LockedMethod first = parsed.putIfAbsent(key, made);

@@ -21,8 +21,8 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * Looks at all beans once they are made, before schedulers begin: parses each locked method, and
- * sees to it that calls of it come by.
+ * Checks all beans once they are created, before schedulers begin: parses each locked method, and
+ * ensures that its calls pass the proxy.
  */
 final class LockedStartupCheck implements SmartInitializingSingleton {
   private static final Logger log = LoggerFactory.getLogger(LockedStartupCheck.class);
@@ -41,14 +41,14 @@ final class LockedStartupCheck implements SmartInitializingSingleton {
     for (String bean : beans.getBeanNamesForType(Object.class)) {
       try {
         Class<?> type = AutoProxyUtils.determineTargetClass(beans, bean);
-        // Behind a scoped proxy there is another bean, which has its turn.
+        // Behind a scoped proxy there is another bean, which is checked in its turn.
         if (type != null
             && !ScopedObject.class.isAssignableFrom(type)
             && AnnotationUtils.isCandidateClass(type, Locked.class)) {
           check(bean, type, problems);
         }
       } catch (LinkageError | TypeNotPresentException e) {
-        // A lazy bean whose library is not there. Nobody can call it either.
+        // A lazy bean without its library, which cannot be called either.
         log.debug("Bean '{}' was not looked at for @Locked.", bean, e);
       }
     }
@@ -119,8 +119,8 @@ final class LockedStartupCheck implements SmartInitializingSingleton {
   }
 
   /**
-   * Whether an interface of the proxy leads to the method. Looked at from the interfaces: the
-   * parameters of a generic one are of other types than those of the method.
+   * Whether an interface of the proxy leads to the method. Compared from the interfaces: a generic
+   * one has other parameter types than the method.
    */
   private static boolean isCallable(Method method, Class<?> type, Object proxy) {
     return Arrays.stream(proxy.getClass().getInterfaces())
@@ -128,7 +128,7 @@ final class LockedStartupCheck implements SmartInitializingSingleton {
         .anyMatch(each -> AopUtils.getMostSpecificMethod(each, type).equals(method));
   }
 
-  /** Whether a test has put a mock in place of the bean, which runs nothing. */
+  /** Whether a test has replaced the bean by a mock, which runs nothing. */
   private static boolean isMock(Object bean) {
     Class<?> mockito = mockito(bean);
     Method details =

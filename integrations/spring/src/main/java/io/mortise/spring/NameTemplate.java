@@ -42,7 +42,7 @@ final class NameTemplate {
         }
       };
 
-  /** A variable outside of an expression, and a brace that stands right before it. */
+  /** A variable outside of an expression, with a brace right before it. */
   private static final Pattern VARIABLE = Pattern.compile("(\\{?)#([A-Za-z_]\\w*)");
 
   private final String template;
@@ -68,7 +68,7 @@ final class NameTemplate {
     }
   }
 
-  /** One parameter as it is: the common case, for which no expression has to be evaluated. */
+  /** A parameter alone: the common case, which needs no evaluation. */
   private record Parameter(int index, String text) implements Part {
     @Override
     public @Nullable Object evaluate(@Nullable Object[] arguments) {
@@ -99,14 +99,14 @@ final class NameTemplate {
     }
   }
 
-  /** Expressions have no root object; the check refuses those that ask for one. */
+  /** Expressions have no root object; the check refuses those that use one. */
   private static final Object NO_ROOT = new Object();
 
   /**
    * Parses a template without placeholders.
    *
    * @param description of the method, for messages
-   * @throws IllegalArgumentException if it cannot work; says why, and what to change
+   * @throws IllegalArgumentException if it cannot work, with the reason and the remedy
    */
   static NameTemplate parse(
       String template,
@@ -149,7 +149,7 @@ final class NameTemplate {
     return new NameTemplate(template, description, parts);
   }
 
-  /** Else all values of the parameter would have one lock, named as the template. */
+  /** Otherwise all values of the parameter would share one lock, named as the template. */
   private static void refuseForgottenSign(
       String text, String template, @Nullable String @Nullable [] names) {
     Matcher variable = VARIABLE.matcher(text);
@@ -188,7 +188,7 @@ final class NameTemplate {
         || BaseStream.class.isAssignableFrom(type);
   }
 
-  /** The parameter that the whole expression is; negative if it is more than that. */
+  /** The parameter that makes up the whole expression; negative if there is none. */
   private static int index(String expression, @Nullable String @Nullable [] names) {
     for (int i = 0; names != null && i < names.length; i++) {
       if (expression.equals("#" + names[i])) {
@@ -198,7 +198,7 @@ final class NameTemplate {
     return -1;
   }
 
-  /** Whether all calls have one name. */
+  /** Whether all calls have the same name. */
   boolean isConstant() {
     return parts.length == 1 && parts[0] instanceof Text;
   }

@@ -17,7 +17,7 @@ import reactor.core.publisher.MonoSink;
 
 /**
  * A call whose work is done by subscriptions: each acquires the locks, calls the method, subscribes
- * to its result, and releases at the end of that. Loaded only where Reactor is there.
+ * to its result, and releases at its end. Loaded only with Reactor.
  */
 final class ReactiveCall {
   private ReactiveCall() {}
@@ -54,7 +54,7 @@ final class ReactiveCall {
             : Flux.from(locked).onErrorMap(ReactiveCall::lossAlone));
   }
 
-  /** What came of the release after a body that succeeded, without Reactor's wrapper around it. */
+  /** The failure of the release after a body that succeeded, without Reactor's wrapper. */
   private static Throwable lossAlone(Throwable failure) {
     return failure.getClass() == RuntimeException.class
             && failure.getCause() instanceof LeaseLostException loss
@@ -88,7 +88,7 @@ final class ReactiveCall {
   }
 
   private static Mono<Object> one(LockPlan plan, HeldLocks held, Supplier<Publisher<Object>> body) {
-    // Direct: what is done after the value, such as a commit, must not be cancelled by it.
+    // Direct: work after the value, such as a commit, must not be cancelled by it.
     Mono<Object> one = Mono.defer(() -> Mono.fromDirect(body.get()));
     return plan.interrupts() ? Mono.firstWithSignal(one, lost(held)) : one;
   }
@@ -97,7 +97,7 @@ final class ReactiveCall {
     return Mono.create(sink -> new Acquire(sink).begin(plan, names));
   }
 
-  /** An acquire that its subscriber may cancel at any time, also while the grant comes in. */
+  /** An acquire that its subscriber may cancel at any time, also while the grant arrives. */
   private static final class Acquire {
     private final MonoSink<HeldLocks> sink;
     private volatile boolean cancelled;
@@ -122,7 +122,7 @@ final class ReactiveCall {
       } else if (held == null) {
         sink.success();
       } else {
-        // First told, then looked: a cancellation in between sees the grant, or is seen here.
+        // Stored first, then checked: a cancellation in between sees the grant, or is seen here.
         granted = held;
         if (cancelled) {
           releaseQuietly(held).subscribe();
@@ -132,7 +132,7 @@ final class ReactiveCall {
       }
     }
 
-    /** The whole subscription is over, so that nobody needs what may have been granted. */
+    /** The whole subscription is over, so any grant is unwanted. */
     private void cancel() {
       cancelled = true;
       CompletableFuture<?> present = attempt;
@@ -184,8 +184,8 @@ final class ReactiveCall {
   }
 
   /**
-   * The same call behind the advice of {@code @Transactional}: a transaction that this has begun
-   * holds the locks until it has ended.
+   * The same call behind the advice of {@code @Transactional}: a transaction that began in this
+   * call holds the locks until it has ended.
    */
   static Object inTransaction(ReactiveAdapter adapter, MethodInvocation invocation)
       throws Exception {

@@ -11,8 +11,8 @@ import reactor.core.publisher.Mono;
 
 /**
  * The locks of one call that are held until the end of a reactive transaction, which is around the
- * call or between the lock and the method's body. Loaded only where Reactor and Spring's
- * transactions are there.
+ * call or between the lock and the method's body. Loaded only with Reactor and Spring's
+ * transactions.
  */
 final class ReactiveTransactionHolds implements TransactionSynchronization {
   private final List<Hold> holds;
@@ -55,8 +55,8 @@ final class ReactiveTransactionHolds implements TransactionSynchronization {
 
   /**
    * A subscription that is cancelled meanwhile has its transaction rolled back on another thread,
-   * which may have listed its synchronizations before this one was added. That comes after the
-   * cancellation has arrived here, so a late registration sees it.
+   * which may have listed its synchronizations before this one was added. The rollback follows the
+   * arrival of the cancellation here, so a late registration sees it.
    */
   private static Mono<Void> join(
       TransactionSynchronizationManager manager, List<Hold> holds, boolean kept) {
@@ -66,7 +66,8 @@ final class ReactiveTransactionHolds implements TransactionSynchronization {
           sink.onCancel(() -> cancelled.set(true));
           ReactiveTransactionHolds added = new ReactiveTransactionHolds(holds, kept);
           if (kept) {
-            // First: a transaction that ends in between must not release more than it retained.
+            // Retained first: a transaction that ends in between must not release more than it
+            // retained.
             holds.forEach(Hold::retain);
           }
           try {

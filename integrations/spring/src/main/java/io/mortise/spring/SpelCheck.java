@@ -16,7 +16,7 @@ import org.springframework.expression.spel.ast.PropertyOrFieldReference;
 import org.springframework.expression.spel.ast.Selection;
 import org.springframework.expression.spel.ast.VariableReference;
 
-/** Finds in an expression what no call could evaluate, so that it is refused at start. */
+/** Finds parts of an expression that no call could evaluate, so that it is refused at start. */
 final class SpelCheck {
   private static final Pattern BY_INDEX = Pattern.compile("[ap](\\d{1,3})");
 
@@ -28,7 +28,7 @@ final class SpelCheck {
    * For one method.
    *
    * @param count of its parameters
-   * @param names of its parameters; null if they are not known
+   * @param names of its parameters; null if unknown
    */
   SpelCheck(String template, int count, @Nullable String @Nullable [] names) {
     this.template = template;
@@ -37,7 +37,7 @@ final class SpelCheck {
   }
 
   /**
-   * Returns if the expression asks for known parameters, and for no root object.
+   * Returns if the expression uses only known parameters, and no root object.
    *
    * @throws IllegalArgumentException if it does not
    */
@@ -68,7 +68,7 @@ final class SpelCheck {
     } else if (node instanceof CompoundExpression) {
       check(node.getChild(0), ofElement);
       for (int i = 1; i < node.getChildCount(); i++) {
-        // Of what stands before it; its own arguments are not.
+        // Evaluated on the preceding node; its own arguments are not.
         SpelNode link = node.getChild(i);
         if (link instanceof Projection || link instanceof Selection) {
           checkChildren(link, 0, true);

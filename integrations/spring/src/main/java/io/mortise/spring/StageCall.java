@@ -11,13 +11,13 @@ final class StageCall {
 
   /** Begins the work of a call. */
   interface StageBody {
-    /** What ends with it; null counts as ended. */
+    /** The stage whose end is that of the work; null counts as ended. */
     @Nullable CompletionStage<?> begin() throws Exception;
   }
 
   /**
    * Acquires without blocking, then runs the body: on a thread of Mortise, or on this one if the
-   * grant is there already.
+   * grant has arrived already.
    *
    * @return completes as the body's stage when the locks are released; a caller that completes it
    *     earlier, such as by {@code cancel} or {@code orTimeout}, gives up an attempt that waits
@@ -33,7 +33,7 @@ final class StageCall {
               if (failure != null) {
                 result.completeExceptionally(failure);
               } else if (held == null) {
-                // The call itself may be skipped by an empty stage, whose value it is here.
+                // The call itself may be skipped by an empty stage, whose value is used here.
                 result.complete(skipped);
               } else if (result.isDone()) {
                 var unused = held.releaseAsync();
@@ -44,7 +44,7 @@ final class StageCall {
     var unused =
         result.whenComplete(
             (value, failure) -> {
-              // Does nothing to an attempt that was answered.
+              // Has no effect on an attempt that was answered.
               boolean ignored = acquired.cancel(true);
             });
     return result;
@@ -73,7 +73,7 @@ final class StageCall {
     try {
       var unused = stage.whenComplete((value, failure) -> release(held, result, value, failure));
     } catch (Throwable e) {
-      // A stage of the method's own making; releasing twice does nothing.
+      // A stage that the method supplied may throw; releasing twice does nothing.
       release(held, result, null, e);
     }
   }

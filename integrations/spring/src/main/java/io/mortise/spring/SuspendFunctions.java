@@ -6,8 +6,8 @@ import org.springframework.core.ResolvableType;
 import org.springframework.util.ClassUtils;
 
 /**
- * Kotlin's suspend functions. To an interceptor, Spring shows their result as a {@code Mono}, if
- * Kotlin's bridge to Reactor is there.
+ * Kotlin's suspend functions. Spring shows their result to interceptors as a {@code Mono}, if
+ * Kotlin's bridge to Reactor is present.
  */
 final class SuspendFunctions {
   private static final String CONTINUATION = "kotlin.coroutines.Continuation";
@@ -27,7 +27,7 @@ final class SuspendFunctions {
     return given.length > 0 && given[given.length - 1].getName().equals(CONTINUATION);
   }
 
-  /** What a method returns; for a suspend function, what its source says. */
+  /** A method's result type; for a suspend function, the one in its source. */
   static ResolvableType result(Method method, Class<?> targetClass) {
     return isSuspend(method)
         ? ResolvableType.forMethodParameter(method, method.getParameterCount() - 1, targetClass)

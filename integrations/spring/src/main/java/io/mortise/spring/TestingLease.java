@@ -10,7 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** A lease that no store knows of, for tests of code that asks for its token. */
+/** A lease without a store, for tests of code that uses its token. */
 final class TestingLease implements Lease {
   private static final String NAME = "testing";
 

@@ -11,7 +11,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 
 /**
  * The locks that are held until the end of one transaction of a thread, in their order. Loaded only
- * where Spring's transactions are there.
+ * with Spring's transactions.
  */
 final class TransactionHolds implements TransactionSynchronization {
   private static final Logger log = LoggerFactory.getLogger(TransactionHolds.class);
@@ -50,11 +50,11 @@ final class TransactionHolds implements TransactionSynchronization {
     TransactionSynchronizationManager.bindResource(KEY, this);
   }
 
-  /** A lock that is lost already does not guard what would be committed: roll back. */
+  /** A lost lock does not guard the pending writes: roll back. */
   @Override
   public void beforeCommit(boolean readOnly) {
     for (Hold hold : holds) {
-      // The body may have given its lease away by LockContext, to be released early.
+      // The body may have handed out its lease through LockContext, to be released early.
       if (hold.lease().state() != Lease.State.RELEASED) {
         hold.lease().ensureValid();
       }
@@ -67,7 +67,7 @@ final class TransactionHolds implements TransactionSynchronization {
     try {
       HeldLocks.release(holds);
     } catch (LeaseLostException e) {
-      // To throw would tell nobody: the outcome of the transaction stands.
+      // An exception would reach no caller: the outcome of the transaction stands.
       log.error(
           "A lock that was to be held until the end of a transaction was lost before (committed={}).",
           status == STATUS_COMMITTED,

@@ -1,7 +1,7 @@
 /**
- * Locks for Spring: methods that run under a lock by {@code @Locked}, and what they know about it
- * by {@code LockContext}. Start reading at {@code Locked}; {@code LockedInterceptor} is a call of
- * such a method, {@code HeldLocks} what it holds meanwhile.
+ * Locks for Spring: methods that run under a lock by {@code @Locked}, and their view of it by
+ * {@code LockContext}. Start reading at {@code Locked}; {@code LockedInterceptor} is a call of such
+ * a method, {@code HeldLocks} its locks.
  */
 @NullMarked
 package io.mortise.spring;

@@ -48,7 +48,10 @@ import org.springframework.scheduling.concurrent.ThreadPoolExecutorFactoryBean;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 
-/** A client outlives all that runs locked methods: their leases are valid until they have ended. */
+/**
+ * A client outlives all beans that run locked methods: their leases are valid until they have
+ * ended.
+ */
 class ClientsCloseLastTest {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
   private static final int WAIT_SECONDS = 60;
@@ -59,7 +62,7 @@ class ClientsCloseLastTest {
     final List<String> said = new CopyOnWriteArrayList<>();
   }
 
-  /** Runs until it may end, and says how it went. */
+  /** Runs until it may end, and reports its outcome. */
   static class Job {
     private final Progress progress;
 
@@ -81,7 +84,7 @@ class ClientsCloseLastTest {
     }
   }
 
-  /** Has the job run by what a configuration tries. */
+  /** Has the job run by the bean that a configuration tests. */
   interface Start {
     void start(Job job);
   }
@@ -295,7 +298,7 @@ class ClientsCloseLastTest {
     }
   }
 
-  /** As containers of messages: they wait in their destruction only. */
+  /** Like message containers: they wait only in their destruction. */
   @Configuration(proxyBeanMethods = false)
   static class Container {
     static class ContainerRunner extends OwnExecutor.OwnRunner implements SmartLifecycle {
@@ -368,7 +371,7 @@ class ClientsCloseLastTest {
     boolean unused = executor.awaitTermination(WAIT_SECONDS, TimeUnit.SECONDS);
   }
 
-  /** Without a dependency that Spring knows: the order of creation says which one ends first. */
+  /** Without a dependency that Spring knows: the order of creation decides which one ends first. */
   static class Server implements DisposableBean {
     LockClient client;
     boolean outlivedClient;
@@ -439,7 +442,7 @@ class ClientsCloseLastTest {
     }
   }
 
-  /** Closes the context while the job runs, lets the job end, and looks what became of its lock. */
+  /** Closes the context while the job runs, lets the job end, and checks its lock. */
   private static void assertLockedToItsEnd(ConfigurableApplicationContext context)
       throws InterruptedException {
     Progress job = context.getBean(Progress.class);
@@ -572,7 +575,7 @@ class ClientsCloseLastTest {
     }
   }
 
-  /** Spring knows of it from Framework 7 on only. */
+  /** Spring knows of it only from Framework 7 on. */
   @Configuration(proxyBeanMethods = false)
   static class GetsProvider extends Sources {
     @Bean
@@ -598,7 +601,7 @@ class ClientsCloseLastTest {
 
   @Configuration(proxyBeanMethods = false)
   static class TwoClients extends Locks {
-    /** Made before the executor, and used by nothing. */
+    /** Created before the executor, and used by no bean. */
     @Bean
     LockClient more(Listener listener) {
       return LockClient.builder().url(URL).listener(listener).build();

@@ -7,9 +7,8 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * What {@link Locked} costs more than {@code withLock} by hand: uncontended calls on the store in
- * memory, in blocks that take turns, of which the median counts. Run it by hand, on a machine that
- * does nothing else.
+ * The overhead of {@link Locked} over a manual {@code withLock}: uncontended calls on the store in
+ * memory, in alternating blocks; the median counts. Run it by hand, on an idle machine.
  */
 final class LockedCostMain {
   private static final int CALLS = 20_000;

@@ -11,7 +11,7 @@ import org.springframework.context.annotation.Configuration;
 
 /** Methods whose callers know another signature than their class has, in proxies of both kinds. */
 class LockedGenericsTest {
-  /** As handlers of messages are written. */
+  /** The usual form of message handlers. */
   interface Handler<T> {
     Object handle(T message);
   }
@@ -84,7 +84,7 @@ class LockedGenericsTest {
     }
   }
 
-  /** Knows nothing of the interface. */
+  /** Does not implement the interface. */
   static class Plain {
     @Locked("generic/#{#message}")
     public String handle(String message) {
@@ -110,7 +110,7 @@ class LockedGenericsTest {
       context.refresh();
       Object bean = context.getBean("handler");
       assertThat(AopUtils.isJdkDynamicProxy(bean)).isEqualTo(byInterfaces);
-      @SuppressWarnings("unchecked") // each of them handles texts
+      @SuppressWarnings("unchecked") // Each of them handles texts.
       Handler<String> handler = (Handler<String>) bean;
       assertThat(handler.handle("a")).isEqualTo("generic/a");
     }

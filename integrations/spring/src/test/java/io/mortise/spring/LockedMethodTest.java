@@ -346,7 +346,7 @@ class LockedMethodTest {
       assertThat(service.skippedByMetaAnnotation()).isEmpty();
       assertThat(app.isHeld("idle")).isFalse();
     }
-    // It waits for a millisecond, which may be over before the answer is there.
+    // It waits for a millisecond, which may pass before the answer arrives.
     await().until(() -> service.skippedOptional().isPresent());
     assertThat(service.skippedGroup()).contains("run");
     assertThat(service.skippedByMetaAnnotation()).contains("run");
@@ -598,7 +598,7 @@ class LockedMethodTest {
     }
   }
 
-  /** The bean is made before the client, and would be destroyed after it. */
+  /** The bean is created before the client, and would be destroyed after it. */
   @Configuration(proxyBeanMethods = false)
   @EnableMortise
   static class ClosingConfig {

@@ -125,7 +125,7 @@ class LockedReactiveTest {
 
     final transient List<String> events = new CopyOnWriteArrayList<>();
 
-    /** What a commit or rollback waits for. */
+    /** A gate that a commit or rollback waits for. */
     transient volatile Mono<Void> gate = Mono.empty();
 
     private final transient SpringApp.Probe probe;

@@ -31,7 +31,7 @@ import org.springframework.core.PriorityOrdered;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** What cannot work stops the start of the context, with a remedy. */
+/** Methods that cannot work stop the start of the context, with a remedy. */
 class LockedRefusalTest {
   /** A method per problem; the test names it. */
   @SuppressWarnings("unused")
@@ -200,7 +200,7 @@ class LockedRefusalTest {
     void unknownClient() {}
   }
 
-  /** As many beans as problems, of which one is looked at. */
+  /** As many beans as problems; one of them is checked. */
   private static InvalidLockedMethodException refusal(String method) {
     try (LockClient client = LockClient.connect(SpringApp.newUrl())) {
       return refusal(method, client);
@@ -393,7 +393,7 @@ class LockedRefusalTest {
     }
   }
 
-  /** Made before the processor that makes proxies, which has no priority. */
+  /** Created before the processor that makes proxies, which has no priority. */
   record EarlyProcessor(Fine needed) implements BeanPostProcessor, PriorityOrdered {
     @Override
     public int getOrder() {

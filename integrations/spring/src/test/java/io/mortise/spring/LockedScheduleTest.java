@@ -12,7 +12,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
 
-/** {@code @Scheduled} beside {@link Locked}: one of several instances has the tick. */
+/** {@code @Scheduled} beside {@link Locked}: one of several instances runs the tick. */
 class LockedScheduleTest {
   static class Job {
     private final AtomicInteger runs = new AtomicInteger();

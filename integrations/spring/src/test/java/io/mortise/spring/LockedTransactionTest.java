@@ -24,7 +24,7 @@ import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * The order of locks and transactions. Each event of a transaction tells whether a lock is held.
+ * The order of locks and transactions. Each event of a transaction records whether a lock is held.
  */
 class LockedTransactionTest {
   private static final String NAME = "account";
@@ -284,7 +284,10 @@ class LockedTransactionTest {
     }
   }
 
-  /** A thread of a pool outlives the application: what it keeps stays, with the class loader. */
+  /**
+   * A pool's thread outlives the application: objects that it keeps stay in memory, with the class
+   * loader.
+   */
   @Test
   void givenThreadOfAPool_whenItsTransactionHasEnded_thenTheThreadKeepsNoLease() throws Exception {
     ExecutorService executor = Executors.newSingleThreadExecutor();

@@ -14,17 +14,17 @@ import org.springframework.transaction.reactive.TransactionSynchronization;
 import org.springframework.transaction.reactive.TransactionSynchronizationManager;
 import reactor.core.publisher.BaseSubscriber;
 
-/** What becomes of locks that join a transaction while it is being rolled back. */
+/** Locks that join a transaction while it is being rolled back. */
 class ReactiveTransactionHoldsTest {
-  /** How far the other thread is when the synchronization is added. */
+  /** The progress of the other thread when the synchronization is added. */
   enum Rollback {
-    /** It has listed those that it tells of the end. */
+    /** It has listed the synchronizations to call at the end. */
     HAS_LISTED,
-    /** It takes no more. */
+    /** It accepts no more. */
     HAS_ENDED
   }
 
-  /** Lets something happen after its elements were visited. */
+  /** Runs an action after its elements were visited. */
   private static final class Holds extends ArrayList<Hold> {
     private static final long serialVersionUID = 1L;
 

@@ -6,7 +6,7 @@ import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.AbstractPlatformTransactionManager;
 import org.springframework.transaction.support.DefaultTransactionStatus;
 
-/** Transactions over nothing, with a record of what was done when. */
+/** Transactions without resources, with a record of their events in order. */
 final class RecordingTransactionManager extends AbstractPlatformTransactionManager {
   private static final long serialVersionUID = 1L;
   private static final ThreadLocal<Object> ACTIVE = new ThreadLocal<>();
@@ -15,9 +15,9 @@ final class RecordingTransactionManager extends AbstractPlatformTransactionManag
   private final transient SpringApp.Probe probe;
 
   /**
-   * With a question that is answered at each event.
+   * Evaluates a probe at each event.
    *
-   * @param probe what to write beside the event
+   * @param probe returns the text to record beside the event
    */
   RecordingTransactionManager(SpringApp.Probe probe) {
     this.probe = probe;

@@ -50,11 +50,11 @@ final class SpringApp implements AutoCloseable {
     }
   }
 
-  /** Says in a word how things are. */
+  /** Reports a state in a word. */
   interface Probe {
     String state();
 
-    /** Says {@code " held"} while somebody holds the lock, and nothing while nobody does. */
+    /** Returns {@code " held"} while the lock is held, and nothing while it is free. */
     static Probe ofLock(LockClient locks, String name) {
       return () ->
           locks.admin().find(name).filter(info -> !info.holders().isEmpty()).isPresent()
@@ -87,7 +87,7 @@ final class SpringApp implements AutoCloseable {
     return context;
   }
 
-  /** A client that is no part of the application. */
+  /** A client outside of the application. */
   LockClient other() {
     return other;
   }
@@ -100,7 +100,7 @@ final class SpringApp implements AutoCloseable {
     return other.admin().find(name);
   }
 
-  /** Ends the hold of whoever has the lock, who is told. */
+  /** Ends the hold of the lock's holder, which is notified. */
   void evict(String name) {
     String attempt = info(name).orElseThrow().holders().get(0).attempt();
     other.admin().evict(name, attempt, Eviction.BREAK);

@@ -23,28 +23,28 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A connection of the helpers' own, for what has to be committed apart from the user's transaction.
- * Autocommit; one thread at a time.
+ * A connection of the helpers' own, for statements that must be committed apart from the user's
+ * transaction. Autocommit; one thread at a time.
  *
- * <p>It is taken once and kept. One that broke is replaced by a thread of its own, so that it is
- * never one that a data source keeps for the caller's transaction. The new one may have to wait for
- * a place in the pool, and the place for a caller that waits here: hence all waits here end, and
- * the connection that comes later is for the next caller.
+ * <p>It is taken once and kept. A thread of its own replaces a broken one, so that it never is the
+ * connection that a data source binds to the caller's transaction. The new one may have to wait for
+ * a place in the pool, which a caller may occupy while it waits here. Hence all waits here are
+ * bounded, and a connection that arrives later serves the next caller.
  */
 final class DedicatedConnection implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(DedicatedConnection.class);
 
   private static final int CHECK_SECONDS = 2;
 
-  /** Its statements end at once; one that does not keeps all threads of the process waiting. */
+  /** Its statements are short; a slow one blocks all threads of the process. */
   private static final int ANSWER_MILLIS = 30_000;
 
   /** How long a pool may take; counted from the first caller that needed the connection. */
   private static final int CONNECT_MILLIS = 5_000;
 
   /**
-   * After so long another connection is asked for: a driver without time limits waits for ever for
-   * a server that stands still. Longer than a connect takes to fail by itself.
+   * After this long another connection is requested: a driver without timeouts waits for ever for a
+   * stalled server. Longer than a failing connect takes.
    */
   private static final long HUNG_NANOS = TimeUnit.MINUTES.toNanos(3);
 
@@ -52,8 +52,8 @@ final class DedicatedConnection implements AutoCloseable {
   private static final int SHORT_MILLIS = 1_000;
 
   /**
-   * How long MySQL and MariaDB wait for a row lock here; their own 50 s are a hang, as the lock may
-   * be that of the very transaction whose thread waits for this connection.
+   * How long MySQL and MariaDB wait for a row lock here. Their default of 50 s would be a deadlock,
+   * as the lock may belong to the transaction whose thread waits for this connection.
    */
   private static final String LOCK_SECONDS = "1";
 
@@ -63,7 +63,7 @@ final class DedicatedConnection implements AutoCloseable {
   private final ReentrantLock lock = new ReentrantLock();
   private @Nullable Connection connection;
 
-  /** A connection that was asked for and not taken yet. */
+  /** A connection that was requested and not taken yet. */
   private @Nullable CompletableFuture<Connection> arriving;
 
   private long askedAt;
@@ -83,7 +83,7 @@ final class DedicatedConnection implements AutoCloseable {
     this.ticker = ticker;
   }
 
-  /** What to do; each statement is a transaction, and may be run twice. */
+  /** Work to do; each statement is a transaction, and may be run twice. */
   @FunctionalInterface
   interface ConnectionFunction<T> {
     T run(Connection connection) throws SQLException;
@@ -118,8 +118,8 @@ final class DedicatedConnection implements AutoCloseable {
   }
 
   /**
-   * Runs the work, once more over a new connection if the old one turns out to be broken; not if it
-   * broke for want of an answer, which would take as long again.
+   * Runs the work, once more over a new connection if the old one turns out to be broken; not after
+   * a timeout, which would take as long again.
    *
    * @throws SQLTransientConnectionException if there is no connection in time, or the thread is
    *     interrupted while it waits for one: with that cause, and the flag set
@@ -164,7 +164,7 @@ final class DedicatedConnection implements AutoCloseable {
     }
   }
 
-  /** A thread with an interrupt pending comes in where nobody is. */
+  /** A thread with a pending interrupt enters if the connection is free. */
   private void enter(int millis) throws NoConnectionException {
     try {
       if (!lock.tryLock() && !lock.tryLock(millis, TimeUnit.MILLISECONDS)) {
@@ -225,7 +225,7 @@ final class DedicatedConnection implements AutoCloseable {
     }
   }
 
-  /** On a thread of its own, where no transaction of the caller's is. */
+  /** On a thread of its own, which has no transaction of the caller's. */
   private Connection connect() throws SQLException {
     Connection taken = source.getConnection();
     try {
@@ -289,7 +289,7 @@ final class DedicatedConnection implements AutoCloseable {
     }
   }
 
-  /** Gives the connection back as it was. A broken one is closed, which is all there is to do. */
+  /** Gives the connection back in its original state. A broken one is only closed. */
   @Override
   public void close() {
     lock.lock();

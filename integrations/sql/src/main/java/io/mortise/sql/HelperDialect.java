@@ -6,7 +6,7 @@ import java.sql.DatabaseMetaData;
 import java.sql.SQLException;
 import java.util.Locale;
 
-/** The databases that the helpers know; each has a folder of SQL files. */
+/** The databases that the helpers support; each has a folder of SQL files. */
 enum HelperDialect {
   POSTGRESQL("PostgreSQL"),
   MYSQL("MySQL"),
@@ -23,7 +23,7 @@ enum HelperDialect {
   /**
    * The dialect of a connection.
    *
-   * @throws UnsupportedByStoreException if it is none of these
+   * @throws UnsupportedByStoreException if the database is another
    */
   static HelperDialect of(Connection connection) throws SQLException {
     DatabaseMetaData about = connection.getMetaData();
@@ -54,18 +54,18 @@ enum HelperDialect {
     return this != H2 && this != SQLITE;
   }
 
-  /** Whether a row was refused because one with its key is there. */
+  /** Whether a row was refused because its key exists. */
   boolean isDuplicate(SQLException error) {
     return switch (this) {
       case POSTGRESQL, H2 -> "23505".equals(error.getSQLState());
       case MYSQL, MARIADB -> error.getErrorCode() == 1062 || error.getErrorCode() == 1586;
-      // Result codes SQLITE_CONSTRAINT_PRIMARYKEY and _UNIQUE; drivers tell the first byte only.
+      // Result codes SQLITE_CONSTRAINT_PRIMARYKEY and _UNIQUE; drivers report the first byte only.
       case SQLITE ->
           error.getErrorCode() == 19 && String.valueOf(error.getMessage()).contains("UNIQUE");
     };
   }
 
-  /** Whether a lock was not had at once, or within the time set for it. */
+  /** Whether a lock was not available at once, or within the given time. */
   boolean isLockTimeout(SQLException error) {
     return switch (this) {
       case POSTGRESQL -> "55P03".equals(error.getSQLState());
@@ -76,10 +76,10 @@ enum HelperDialect {
   }
 
   /**
-   * Refuses the levels at which H2 reads what was there before the wait for a row, unless the row's
-   * values changed meanwhile: a write that leaves them as they are counts for nothing there.
+   * Refuses the levels at which H2 reads data from before the wait for a row, unless the row's
+   * values changed meanwhile: a write of equal values does not count there.
    *
-   * @param highest the highest level at which what is read afterwards has no such snapshot yet
+   * @param highest the highest level at which later reads have no such snapshot yet
    * @throws IllegalStateException if the connection's is higher
    */
   void refuseOldSnapshot(Connection connection, String what, int highest) throws SQLException {

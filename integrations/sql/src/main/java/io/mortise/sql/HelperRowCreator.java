@@ -14,12 +14,12 @@ import java.util.Set;
 /**
  * Makes rows of the helpers' tables, on first use, before the user's transaction touches them.
  *
- * <p>Not in that transaction. There, an inserted row keeps all others waiting for its commit, also
- * callers that do not wait; and on MySQL, to look for a missing row with FOR UPDATE locks the gap
- * where it belongs, so that two that do so and insert then deadlock. A row made and committed apart
- * is simply there. SQLite is the exception: it has one writer, so the row is made in the
- * transaction, which is that writer from then on. Where the helpers' own connection is not to be
- * had, the row is made in the transaction too, for the pool may wait for this very transaction.
+ * <p>Not in that transaction. There, an inserted row makes all others wait for its commit, even
+ * callers that do not want to wait. And on MySQL, reading a missing row with FOR UPDATE locks its
+ * gap, so that two transactions that do so and then insert deadlock. A row that was committed apart
+ * avoids both. SQLite is the exception: it has one writer, so the row is made in the transaction,
+ * which is that writer from then on. If the helpers' own connection is not available, the row is
+ * made in the transaction too, since the pool may wait for this very transaction.
  */
 final class HelperRowCreator {
   private static final int REMEMBERED = 10_000;
@@ -43,7 +43,7 @@ final class HelperRowCreator {
     this.own = own;
   }
 
-  /** Sees to it that the table has a row of this name. */
+  /** Ensures that the table has a row of this name. */
   void ensure(String table, Connection user, String name) throws SQLException {
     if (files.dialect() == HelperDialect.SQLITE) {
       insert(user, table, name);
@@ -56,7 +56,10 @@ final class HelperRowCreator {
     }
   }
 
-  /** An error would end the whole transaction of PostgreSQL. It stays unknown: it may go again. */
+  /**
+   * An error would end the whole transaction of PostgreSQL. The row is not cached as known: a
+   * rollback removes it.
+   */
   private void makeWithin(Connection user, String table, String name) throws SQLException {
     if (exists(user, table, name)) {
       return;
@@ -75,8 +78,8 @@ final class HelperRowCreator {
 
   /**
    * Whether the table has a row of this name; for statements in the user's transaction that do not
-   * need one. MySQL and MariaDB lock the gap in which a missing row was looked for, and then the
-   * row could not be made apart while that transaction is open.
+   * need one. MySQL and MariaDB lock the gap of a missing row when it is read, and then the row
+   * could not be made apart while that transaction is open.
    */
   boolean has(String table, String name) throws SQLException {
     if (files.dialect() == HelperDialect.SQLITE || known.contains(table + name)) {
@@ -90,7 +93,7 @@ final class HelperRowCreator {
     return there.orElse(true);
   }
 
-  /** True, once it is there. */
+  /** Makes the row. Returns true once it exists. */
   private boolean make(Connection connection, String table, String name) throws SQLException {
     if (exists(connection, table, name)) {
       return true;
@@ -98,7 +101,7 @@ final class HelperRowCreator {
     try {
       insert(connection, table, name);
     } catch (SQLException e) {
-      // Another process made it at this moment; perhaps it is in use already, and we were let wait.
+      // Another process made it at this moment; perhaps it is in use already, and we had to wait.
       if (!exists(connection, table, name)) {
         throw files.dialect().isLockTimeout(e) ? placeLocked(table, name, e) : e;
       }
@@ -130,7 +133,7 @@ final class HelperRowCreator {
         cause);
   }
 
-  /** The row is not to be seen, though it was made: what the user's transaction is to be told. */
+  /** The row is invisible, though it was made: the exception for the user's transaction. */
   SQLException gone(String table, String name) {
     known.remove(table + name);
     return new SQLTransactionRollbackException(
@@ -148,7 +151,7 @@ final class HelperRowCreator {
   }
 
   /**
-   * Refuses a connection on which a lock would be over at once.
+   * Refuses a connection on which a lock would end at once.
    *
    * @throws IllegalStateException if autocommit is on
    */

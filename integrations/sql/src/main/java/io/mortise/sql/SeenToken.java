@@ -17,10 +17,10 @@ record SeenToken(long token, String holder) {
   }
 
   /**
-   * After a write that changed no row. MySQL may count changed rows only: then zero of ours means
-   * that all was as it should be.
+   * Called after a write that changed no row. MySQL may count changed rows only: then zero with our
+   * token means success.
    *
-   * @param where what has seen it, for the message
+   * @param where the row or lock that has seen it, for the message
    */
   void refuseUnless(FencingToken ours, String where) {
     if (!is(ours)) {

@@ -14,7 +14,7 @@ import java.util.HexFormat;
 import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;
 
-/** The connection in which one session lock lives. For one thread at a time. */
+/** The connection of one session lock. For one thread at a time. */
 final class SessionConnection {
   private static final long FIRST_PAUSE_NANOS = 10_000_000;
   private static final long LONGEST_PAUSE_NANOS = 250_000_000;
@@ -39,7 +39,7 @@ final class SessionConnection {
     bound(check);
     this.manual = !connection.getAutoCommit();
     if (manual) {
-      // Else each check would begin a transaction that nobody ends.
+      // Otherwise each check would begin a transaction that is never ended.
       connection.setAutoCommit(true);
     }
   }
@@ -75,7 +75,7 @@ final class SessionConnection {
   }
 
   /**
-   * Takes the lock, until the deadline. PostgreSQL is polled: a statement that waits inside the
+   * Acquires the lock, until the deadline. PostgreSQL is polled: a statement that waits inside the
    * server keeps a snapshot, for which {@code CREATE INDEX CONCURRENTLY} of the holder would wait.
    * MySQL and MariaDB wait in the server, for as long as a check at a time.
    */
@@ -116,12 +116,12 @@ final class SessionConnection {
     }
   }
 
-  /** Whether the server still knows the lock as this connection's. */
+  /** Whether the server still attributes the lock to this connection. */
   boolean holds() throws SQLException {
     return ask("session_held", key);
   }
 
-  /** False if the server did not know the lock as this connection's. */
+  /** False if the server did not attribute the lock to this connection. */
   boolean release() throws SQLException {
     return ask("session_release", key);
   }
@@ -131,7 +131,7 @@ final class SessionConnection {
     connection.setNetworkTimeout(Runnable::run, (int) answer.toMillis());
   }
 
-  /** To the pool, as it was. A broken one is cut. */
+  /** Returns the connection to the pool in its original state. A broken one is cut. */
   void giveBackQuietly() {
     try {
       giveBack();
@@ -140,7 +140,7 @@ final class SessionConnection {
     }
   }
 
-  /** To the pool, as it was. */
+  /** Returns the connection to the pool in its original state. */
   void giveBack() throws SQLException {
     try (connection) {
       connection.setNetworkTimeout(Runnable::run, networkTimeout);
@@ -156,7 +156,7 @@ final class SessionConnection {
       connection.abort(Runnable::run);
       connection.close();
     } catch (SQLException e) {
-      // It was broken already, which is what was wanted.
+      // It was broken already, which is the aim.
     }
   }
 

@@ -18,8 +18,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A session lock, held for as long as its connection lives. It has no token and no deadline: see
- * {@link SessionLocks} for what that means. Usable and closable from any thread.
+ * A session lock, held for as long as its connection lives. It has no token and no deadline, with
+ * the limits that {@link SessionLocks} describes. Usable and closable from any thread.
  */
 public final class SessionLease implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(SessionLease.class);
@@ -69,8 +69,8 @@ public final class SessionLease implements AutoCloseable {
   }
 
   /**
-   * Whether nothing is known to have ended it: not closed, and not found lost at the last check. It
-   * may have been lost since. Does not block.
+   * Whether it is not closed, and was not found lost at the last check. It may have been lost
+   * since. Does not block.
    */
   public boolean isHeld() {
     return state == State.HELD;
@@ -78,7 +78,7 @@ public final class SessionLease implements AutoCloseable {
 
   /**
    * Calls the listener once when the lease is found lost, on a thread of Mortise's own that may
-   * block; at once if it was found already, never after a close.
+   * block; at once if that was found already, never after a close.
    */
   public void onLost(Consumer<? super LeaseLostException> listener) {
     LeaseLostException known;

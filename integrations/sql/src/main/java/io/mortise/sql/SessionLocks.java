@@ -32,35 +32,35 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Locks that live in a connection: PostgreSQL's advisory locks, and {@code GET_LOCK} of MySQL and
- * MariaDB. Cheap, as nothing is written; for a few locks where double work is a waste and no harm.
+ * MariaDB. Cheap, as nothing is written; for a few locks where duplicate work is wasteful but
+ * harmless.
  *
- * <p><b>What they do not give.</b> There is no fencing token: the database keeps no count of
- * grants, so nothing can refuse a late holder, and {@link SessionLease} has no method to ask for
- * one. The lock is nowhere but in the memory of one server: it vanishes when the server restarts or
- * fails over, and with the connection, and another may hold it at that moment, while this process
- * learns it up to two checks later. What has to be right needs a {@link io.mortise.LockClient} with
- * a guard, or {@link TransactionLocks}.
+ * <p><b>Limits.</b> There is no fencing token: the database keeps no count of grants, so no
+ * resource can refuse a stale holder, and {@link SessionLease} has no method for one. The lock
+ * exists only in the memory of one server. It vanishes with the connection, and when the server
+ * restarts or fails over. Another client may hold it at that moment, while this process learns of
+ * the loss up to two checks later. Correctness needs a {@link io.mortise.LockClient} with a guard,
+ * or {@link TransactionLocks}.
  *
- * <p>Begin transactions that the lock guards after it was granted: one that read before may go on
- * seeing what was there then. Commit them before it is released.
+ * <p>Begin guarded transactions after the grant: one that read before may go on seeing older data.
+ * Commit them before the release.
  *
- * <p>Each held lock, and each wait for one, takes a connection of its own from the data source. It
- * is asked every so often (5 s unless said otherwise) whether the server still knows the lock; if
- * it does not, or does not answer for as long again, the lease is lost and the connection cut. That
- * also keeps idle connections alive. A host that vanishes without a word keeps its locks until the
- * server's TCP keep-alive gives up, two hours by default: set {@code tcp_keepalives_idle}, or
- * {@code wait_timeout} above the check.
+ * <p>Each held lock, and each wait for one, takes a connection of its own from the data source. A
+ * check, every 5 s by default, asks whether the server still has the lock. If it does not, or does
+ * not answer for as long again, the lease is lost and the connection is cut. That also keeps idle
+ * connections alive. A host that vanishes silently keeps its locks until the server's TCP
+ * keep-alive gives up, two hours by default: set {@code tcp_keepalives_idle}, or {@code
+ * wait_timeout} above the check.
  *
- * <p>Not through a pooler that changes the server connection between transactions (PgBouncer in
- * transaction mode): the check then finds the lock lost sooner or later, which is late.
+ * <p>Do not use a pooler that changes the server connection between transactions (PgBouncer in
+ * transaction mode): the check finds the lock lost, but too late.
  *
  * <p>Names are hashed. On PostgreSQL to the 64 bits that it has: two names that share a hash, one
- * pair in 2<sup>64</sup>, or other users of advisory locks who happen to use the same number,
- * exclude each other without need, and never the reverse. On MySQL and MariaDB to 224 bits, as
- * names there are short and not told apart by case.
+ * pair in 2<sup>64</sup>, or other users of advisory locks with the same number, exclude each other
+ * without need; the reverse never happens. On MySQL and MariaDB to 224 bits, as names there are
+ * short and ignore case.
  *
- * <p>Thread-safe. Not re-entrant: a thread that asks again for a lock that it holds waits like any
- * other.
+ * <p>Thread-safe. Not re-entrant: a thread that acquires a lock that it holds waits like any other.
  */
 public final class SessionLocks implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(SessionLocks.class);
@@ -82,8 +82,7 @@ public final class SessionLocks implements AutoCloseable {
     this.ticker = ticker;
     ThreadFactory daemons = DaemonThreads.named("mortise-session-locks");
     this.timer = Executors.newSingleThreadScheduledExecutor(daemons);
-    // Not shut down: what a loss has begun goes on after close(), and idle threads end by
-    // themselves.
+    // Not shut down: handling of a loss goes on after close(), and idle threads end by themselves.
     this.threads =
         new ThreadPoolExecutor(
             0,
@@ -102,13 +101,14 @@ public final class SessionLocks implements AutoCloseable {
       try {
         lease.check();
       } catch (RuntimeException | OutOfMemoryError e) {
-        // No thread for it, say. Were this to reach the timer, nobody would check again.
+        // Perhaps no thread could be started. An exception here would cancel the timer, and all
+        // later checks.
         log.warn("Session lock '{}' could not be checked this time.", LockName.of(lease.name()), e);
       }
     }
   }
 
-  /** Locks in connections of this data source, asked about every 5 s. */
+  /** Locks in connections of this data source, checked every 5 s. */
   public static SessionLocks over(DataSource dataSource) {
     return over(dataSource, CHECK);
   }
@@ -116,7 +116,7 @@ public final class SessionLocks implements AutoCloseable {
   /**
    * Locks in connections of this data source.
    *
-   * @param check how often each is asked about, and how long it may take to answer
+   * @param check the interval of checks, and how long an answer may take
    * @throws IllegalArgumentException if it is not within 100 ms and 10 min
    */
   public static SessionLocks over(DataSource dataSource, Duration check) {
@@ -132,7 +132,7 @@ public final class SessionLocks implements AutoCloseable {
    * Tries once, without waiting for another holder. Blocks until there is a connection, and for a
    * round trip or a few; for two checks at most.
    *
-   * @return empty if another has it
+   * @return empty if another client holds it
    * @throws IllegalArgumentException if it is no lock name
    * @throws IllegalStateException if this was closed
    * @throws UnsupportedByStoreException if the database has no session locks (H2, SQLite)
@@ -144,9 +144,9 @@ public final class SessionLocks implements AutoCloseable {
   }
 
   /**
-   * Waits for the lock so long at most; MySQL and MariaDB count whole seconds, rounded up. Blocks,
-   * and cannot be interrupted. If the server does not answer, it ends two checks later. The order
-   * of several waiters is left to chance.
+   * Waits for the lock at most that long; MySQL and MariaDB count whole seconds, rounded up.
+   * Blocks, and cannot be interrupted. If the server does not answer, the wait ends two checks
+   * later. The order of several waiters is undefined.
    *
    * @return empty if the time is over
    * @throws IllegalArgumentException if it is no lock name, or the time is negative or above a day
@@ -185,7 +185,9 @@ public final class SessionLocks implements AutoCloseable {
     return Optional.of(lease);
   }
 
-  /** On a thread of its own: here it might be that of the caller's transaction. */
+  /**
+   * On a thread of its own: on this one, it might be the connection of the caller's transaction.
+   */
   private SessionConnection connect(LockName lock, long deadline) throws SQLException {
     CompletableFuture<SessionConnection> connecting =
         CompletionStages.detached(
@@ -226,7 +228,7 @@ public final class SessionLocks implements AutoCloseable {
     return connecting.isDone();
   }
 
-  /** Gives all locks up. Blocks as {@link SessionLease#close()} does for each. */
+  /** Releases all locks. Blocks as {@link SessionLease#close()} does for each. */
   @Override
   public void close() {
     if (!closed.compareAndSet(false, true)) {

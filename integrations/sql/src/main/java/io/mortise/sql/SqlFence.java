@@ -8,8 +8,8 @@ import java.sql.SQLException;
 import java.util.OptionalLong;
 
 /**
- * Lets the current holder of a lock into a transaction, and nobody that held it before. For each
- * lock there is one row, with the latest token that was shown and by whom.
+ * Admits only the current holder of a lock to a transaction. Each lock has one row, with the latest
+ * token seen and its holder.
  *
  * <pre>{@code
  * connection.setAutoCommit(false);
@@ -21,12 +21,12 @@ import java.util.OptionalLong;
  * <p>{@link #enter} locks that row until the transaction ends. So transactions that enter follow
  * one another; a stale holder is refused; and one that entered while it was still current is waited
  * for before its successor reads. That holds without any assumption about clocks, provided that
- * every transaction on the data enters. Where the isolation level shows a transaction that waited
- * what was there before, it is refused: PostgreSQL above READ COMMITTED answers 40001, to be
- * repeated; H2 at SERIALIZABLE and SNAPSHOT cannot tell, so there the helper refuses. The price: a
- * holder that is stopped inside its transaction keeps its successor waiting until the database ends
- * that transaction; have it end idle ones. What is guarded can be anything in this database; only
- * to guard single rows there is {@link FencedUpdate}, which needs no row of its own.
+ * every transaction on the data enters. If the isolation level would show older data after the
+ * wait, the transaction is refused: PostgreSQL above READ COMMITTED answers 40001, to be repeated;
+ * H2 at SERIALIZABLE and SNAPSHOT does not detect it, so there the helper refuses. The price: a
+ * holder paused inside its transaction keeps its successor waiting until the database ends that
+ * transaction; configure a timeout for idle ones. It can guard any data in this database; for
+ * single rows there is {@link FencedUpdate}, which needs no row of its own.
  *
  * <p>Tokens of one lock only are compared. Two stores with locks of one name need two tables
  * ({@link SqlHelpers.Options#withPrefix}). Thread-safe; the connections are the caller's.
@@ -56,14 +56,14 @@ public final class SqlFence {
 
   /**
    * Installs the token, so that earlier ones are refused from now on, and keeps others that enter
-   * waiting until the transaction ends. Call it first in the transaction: what was read before is
-   * not guarded. May be called again, in this transaction or another, with the same token. If the
+   * waiting until the transaction ends. Call it first in the transaction: earlier reads are not
+   * guarded. May be called again, in this transaction or another, with the same token. If the
    * transaction is rolled back, so is the token, and an earlier holder may still enter: enter again
    * before you read again.
    *
    * <p>Blocks for one round trip, a few more on the first use of the lock's name by this process,
    * and while another transaction that entered is open. On PostgreSQL above READ COMMITTED, a
-   * transaction that had to wait is then refused (40001), as it would read what was there before.
+   * transaction that had to wait is then refused (40001), as it would read older data.
    *
    * @throws StaleTokenException if a later token was seen, or the same from another holder; roll
    *     back
@@ -96,11 +96,11 @@ public final class SqlFence {
   }
 
   /**
-   * The latest token that was shown for a lock, as the transaction sees it; for people, and for
-   * moving to another store. Decides nothing: it may have risen meanwhile. Blocks for one round
-   * trip, two on the first use of the lock's name by this process.
+   * The latest token seen for a lock, as the transaction sees it; for display, and for moving to
+   * another store. Base no decision on it: it may have risen meanwhile. Blocks for one round trip,
+   * two on the first use of the lock's name by this process.
    *
-   * @return empty if none was shown yet
+   * @return empty if there is none yet
    * @throws SQLException if the database fails
    */
   public OptionalLong latest(Connection connection, String lock) throws SQLException {

@@ -24,13 +24,13 @@ import org.jspecify.annotations.Nullable;
 final class SqlFiles {
   static final String DEFAULT_PREFIX = "mortise_";
 
-  /** Letters, digits and underscores; or quoted, as the database wants it. */
+  /** Letters, digits and underscores; or quoted, as the database demands. */
   private static final Pattern IDENTIFIER =
       Pattern.compile("[A-Za-z_][A-Za-z0-9_$]*|\"[^\"\\p{Cntrl}]+\"|`[^`\\p{Cntrl}]+`");
 
   private static final Pattern COMMENT = Pattern.compile("(?m)^\\s*--.*$");
 
-  /** For statements on the user's tables: no prefix in them. */
+  /** For statements on the user's tables, which have no prefix. */
   private static final Map<HelperDialect, SqlFiles> WITHOUT_TABLES =
       new EnumMap<>(HelperDialect.class);
 

@@ -163,7 +163,7 @@ public final class SqlHelpers implements AutoCloseable {
     return new Once(files, rows, own, 0);
   }
 
-  /** Gives the own connection back. What your transactions hold, they hold on. */
+  /** Closes the helpers' own connection. Locks of your transactions stay held. */
   @Override
   public void close() {
     own.close();

@@ -6,8 +6,8 @@ import java.sql.SQLException;
 import java.util.Objects;
 
 /**
- * A lock that a transaction has. Of use for its {@link #token()} only: there is nothing to close.
- * Belongs to the transaction's thread.
+ * A lock of a transaction. Useful for its {@link #token()} only: there is nothing to close. Belongs
+ * to the transaction's thread.
  */
 public final class TransactionLock {
   private final SqlFiles files;
@@ -27,15 +27,15 @@ public final class TransactionLock {
   }
 
   /**
-   * A token greater than those of all transactions that committed one under this lock before; the
+   * A token greater than those of all earlier transactions that committed one under this lock; the
    * same at each call. Blocks for two round trips at the first call. Make that call while the
    * transaction is open: after the commit it would begin a new transaction, and that one takes the
    * lock.
    *
-   * <p>The token is committed with the transaction: <b>a rollback takes it back</b>, and nothing in
-   * the database remembers that it was given. It is the greater of the last one plus one and the
-   * database's time in microseconds, so the next holder gets another all the same unless the
-   * database's clock was set back meanwhile. Show it outside this database after the commit only.
+   * <p>The token is committed with the transaction: <b>a rollback takes it back</b>, and the
+   * database keeps no trace of it. It is the greater of the last one plus one and the database's
+   * time in microseconds, so the next holder still gets another unless the database's clock was set
+   * back meanwhile. Use it outside this database only after the commit.
    *
    * @throws SQLException if the database fails; roll back
    */

@@ -14,9 +14,9 @@ import java.util.Optional;
 
 /**
  * Locks by name that are held from here to the end of your transaction: row locks on a table of
- * Mortise's. There is nothing to release, renew or lose: commit, rollback and the end of the
- * connection free them, in the same instant in which the transaction's writes become visible or
- * vanish. So what such a lock guards <em>in this database</em> is safe without a fencing token.
+ * Mortise's. There is no release, renewal or loss: commit, rollback and the end of the connection
+ * free them, in the same instant in which the transaction's writes become visible or vanish. So
+ * data guarded by such a lock <em>in this database</em> is safe without a fencing token.
  *
  * <pre>{@code
  * connection.setAutoCommit(false);
@@ -25,21 +25,21 @@ import java.util.Optional;
  * connection.commit();
  * }</pre>
  *
- * <p>They cannot guard anything else: mail and files know nothing of the transaction, and a
+ * <p>They cannot guard anything else: mail and files are not part of the transaction, and a
  * connection that is cut frees the lock while your code runs on. A long hold is a long transaction,
- * with what that costs the database, and keeps its connection. Only the database's own tools show
+ * with its cost for the database, and occupies its connection. Only the database's own tools show
  * the holder of a lock.
  *
  * <p>Take the lock first. On MySQL and MariaDB at REPEATABLE READ, a transaction that read before
- * goes on seeing the data as they were then. PostgreSQL above READ COMMITTED, and H2 at
- * SERIALIZABLE and SNAPSHOT, refuse a transaction (SQL state 40001) whose snapshot is older than
- * the last commit under the lock. There the snapshot is taken before the wait, so a transaction
- * that had to wait is refused as well: roll back and repeat, or use READ COMMITTED. The lock writes
- * its row for that. Take several in one order everywhere, or the database will end one of two
- * transactions as a deadlock.
+ * goes on seeing older data. PostgreSQL above READ COMMITTED, and H2 at SERIALIZABLE and SNAPSHOT,
+ * refuse a transaction (SQL state 40001) whose snapshot is older than the last commit under the
+ * lock. There the snapshot is taken before the wait, so a transaction that had to wait is refused
+ * as well: roll back and repeat, or use READ COMMITTED. The lock writes its row for that. Take
+ * several in the same order everywhere, or the database will end one of two transactions as a
+ * deadlock.
  *
- * <p>Locking again in the same transaction does nothing more. Thread-safe; the connections are the
- * caller's.
+ * <p>Locking again in the same transaction has no further effect. Thread-safe; the connections are
+ * the caller's.
  */
 public final class TransactionLocks {
   private static final String TABLE = "txlock";
@@ -77,7 +77,7 @@ public final class TransactionLocks {
 
   /**
    * Takes the lock if no other transaction has it. Does not wait; blocks for one round trip, two if
-   * another has it, a few more on the first use of the name by this process. The transaction stays
+   * it is taken, a few more on the first use of the name by this process. The transaction stays
    * usable either way.
    *
    * @return empty if another has it
@@ -94,8 +94,8 @@ public final class TransactionLocks {
 
   /**
    * Waits for the lock, but not much longer than this: MySQL and MariaDB count whole seconds,
-   * rounded up; PostgreSQL counts the wait for a place in the queue and that for the lock each.
-   * Blocks. The transaction stays usable either way.
+   * rounded up; PostgreSQL applies the limit both to the wait for a place in the queue and to that
+   * for the lock. Blocks. The transaction stays usable either way.
    *
    * @return empty if the time is over
    * @throws IllegalArgumentException if it is no lock name, or the time is negative or above a day
@@ -123,11 +123,10 @@ public final class TransactionLocks {
   }
 
   /**
-   * Takes the first of these locks that no other transaction has. Does not wait: so several workers
-   * share out what there is to do. Blocks for one round trip for each lock that is looked at, two
-   * for one that another has.
+   * Takes the first of these locks that no other transaction has. Does not wait, so several workers
+   * can share the work. Blocks for one round trip for each lock tried, two for a taken one.
    *
-   * @return empty if others have them all
+   * @return empty if all are taken
    * @throws IllegalArgumentException if one is no lock name
    * @throws IllegalStateException if autocommit is on
    * @throws SQLException if the database fails or refuses; roll back
@@ -162,20 +161,20 @@ public final class TransactionLocks {
     if (select(connection, name, sql)) {
       return writeOnH2(connection, name);
     }
-    // Skipped, because another has it; or not there for this transaction, and never will be.
+    // Skipped, because another has it; or invisible to this transaction for good.
     if (!rows.exists(connection, TABLE, name)) {
       throw rows.gone(TABLE, name);
     }
     return false;
   }
 
-  /** H2 knows time limits for SELECT only: the row is locked, and is written in a second step. */
+  /** H2 has time limits for SELECT only: the row is locked, and is written in a second step. */
   private boolean writeOnH2(Connection connection, String name) throws SQLException {
     return files.dialect() != HelperDialect.H2
         || select(connection, name, files.statement("txlock_lock"));
   }
 
-  /** False if the time is over; then the statement, and no more, was undone. */
+  /** False if the time is over; then only the statement was undone. */
   private boolean selectOrTimeOut(Connection connection, String name, String sql)
       throws SQLException {
     try {
@@ -191,7 +190,7 @@ public final class TransactionLocks {
     throw rows.gone(TABLE, name);
   }
 
-  /** Whether this server took the end of a wait for the end of the transaction. */
+  /** Whether this server rolls back the transaction at the end of a wait. */
   private boolean endsAll(Connection connection, SQLException timeout) throws SQLException {
     return timeout.getErrorCode() == 1205
         && files.dialect().isMySqlLike()
@@ -205,7 +204,7 @@ public final class TransactionLocks {
         && writeOnH2(connection, name);
   }
 
-  /** An error ends PostgreSQL's transaction, unless there is a savepoint to go back to. */
+  /** An error ends PostgreSQL's transaction, unless it rolls back to a savepoint. */
   private boolean lockOnPostgres(Connection connection, String name, Duration wait)
       throws SQLException {
     String before = setting(connection, "wait_read");

@@ -8,9 +8,9 @@
  * io.mortise.sql.InsertOnce} work on your tables alone, and {@link io.mortise.sql.SessionLocks}
  * needs none.
  *
- * <p>Trouble with your connection reaches you as the driver's own {@link java.sql.SQLException},
- * unlike elsewhere in Mortise: whatever you have that rolls back and repeats transactions has to
- * see it. After one, roll back.
+ * <p>Failures of your connection reach you as the driver's own {@link java.sql.SQLException},
+ * unlike elsewhere in Mortise: your code that rolls back and repeats transactions has to see it.
+ * After one, roll back.
  */
 @NullMarked
 package io.mortise.sql;

@@ -1,9 +1,9 @@
 -- The tables of Mortise's SQL helpers for SQLite 3.24 or later. Made when they are opened unless that is forbidden.
--- Another prefix than mortise_: replace it everywhere below.
+-- For another prefix than mortise_, replace it everywhere below.
 -- Names are bytes of UTF-8, so that no collation takes two for one; to read them: CAST(name AS TEXT).
 -- Times (…_us) are microseconds since 1970 of the database.
 
--- SqlFence: the latest token that was shown for a lock, and by whom. Deleting a row lets stale holders pass.
+-- SqlFence: the latest token seen for a lock, and its holder. Deleting a row lets stale holders pass.
 CREATE TABLE IF NOT EXISTS mortise_fence (
   name   BLOB NOT NULL PRIMARY KEY,
   token  BIGINT NOT NULL,

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What docs/guides/sql-helpers.md says of the statements that teams use today. */
+/** The claims of docs/guides/sql-helpers.md about statements that teams use today. */
 @ParameterizedClass
 @EnumSource(TestDatabase.Kind.class)
 class DuplicateWritesTest extends HelperTest {

@@ -126,7 +126,7 @@ class FencedUpdateTest extends HelperTest {
     }
   }
 
-  /** Tokens that were let write must rise, whatever the interleaving. */
+  /** The tokens of successful writes must rise in every interleaving. */
   @Test
   void givenManyHoldersAtOnce_thenTheLatestTokenHasTheLastWord() throws Exception {
     AtomicLong tokens = new AtomicLong();

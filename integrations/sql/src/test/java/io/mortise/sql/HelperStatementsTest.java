@@ -18,8 +18,8 @@ import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Which rows each statement of the helpers reads and changes, and which it leaves alone. What it is
- * for stands in its file.
+ * The rows that each statement of the helpers reads and changes, and those it leaves alone. Its
+ * file states its purpose.
  */
 @ParameterizedClass
 @EnumSource(TestDatabase.Kind.class)

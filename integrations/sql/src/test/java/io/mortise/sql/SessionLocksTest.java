@@ -38,7 +38,7 @@ class SessionLocksTest extends HelperTest {
   private static final Duration LONG = Duration.ofSeconds(20);
   private static final Duration CHECK = Duration.ofMillis(600);
 
-  /** Those that were handed out, in order. */
+  /** The connections that were handed out, in order. */
   private final List<Connection> handedOut = Collections.synchronizedList(new ArrayList<>());
 
   private final CountDownLatch resume = new CountDownLatch(1);
@@ -78,7 +78,7 @@ class SessionLocksTest extends HelperTest {
             });
   }
 
-  /** Statements do not come back while the test says so, as on a cut wire. */
+  /** Statements block while the test says so, as on a cut wire. */
   private Connection hanging(Connection connection) {
     return (Connection)
         Proxy.newProxyInstance(
@@ -243,7 +243,7 @@ class SessionLocksTest extends HelperTest {
         start(() -> others.tryAcquire("migration", Duration.ofSeconds(100)));
     assertThat(waits(waiting)).isTrue();
     try (Connection migrating = database.connect()) {
-      // What else has a snapshot there, such as an ANALYZE, is over sooner.
+      // Other snapshots there, such as an ANALYZE's, end sooner.
       onServer(migrating, "SET statement_timeout = '60s'");
       onServer(migrating, "CREATE INDEX CONCURRENTLY account_balance ON account (balance)");
     }

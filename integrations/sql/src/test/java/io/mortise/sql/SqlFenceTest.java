@@ -170,7 +170,7 @@ class SqlFenceTest extends HelperTest {
     successor.commit();
   }
 
-  /** Transactions of holders that overlap as they like: what was let write must add up. */
+  /** Transactions of holders that overlap at random: the successful writes must add up. */
   @Test
   void givenManyStaleHolders_thenEveryWriteThatWasLetIsThere_andWithoutFenceSomeAreLost()
       throws Exception {
@@ -203,7 +203,7 @@ class SqlFenceTest extends HelperTest {
                     long read = balance(connection);
                     connection.commit();
                     if (!fenced && i == 0) {
-                      allRead.await(); // So that the control loses writes for certain.
+                      allRead.await(); // The control must lose writes for certain.
                     }
                     enter(connection, token);
                     pay(connection, read - 1);

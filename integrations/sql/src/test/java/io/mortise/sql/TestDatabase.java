@@ -27,7 +27,7 @@ final class TestDatabase implements AutoCloseable {
     this.cleanUp = cleanUp;
   }
 
-  /** Which product. */
+  /** The database product. */
   enum Kind {
     H2,
     SQLITE,
@@ -96,7 +96,7 @@ final class TestDatabase implements AutoCloseable {
     }
   }
 
-  /** Leads to it, with user and password. */
+  /** Its URL, with user and password. */
   String url() {
     return url;
   }
@@ -109,7 +109,7 @@ final class TestDatabase implements AutoCloseable {
     return new PlainDataSource();
   }
 
-  /** What data sources have handed out, in order. */
+  /** All connections that data sources have handed out, in order. */
   List<Connection> handedOut() {
     return handedOut;
   }

@@ -23,12 +23,15 @@ public enum TestServers {
   private static final AtomicInteger NAMES = new AtomicInteger();
   private static final Map<TestServers, String> URLS = new EnumMap<>(TestServers.class);
 
-  /** The name of a database that nobody in this JVM had before. */
+  /** A database name that is new in this JVM. */
   public static String newName() {
     return "helpers" + NAMES.incrementAndGet();
   }
 
-  /** The URL of a user who may make databases; skips the test, or on CI fails, without server. */
+  /**
+   * The URL of a user with the right to create databases; without a server, skips the test, or on
+   * CI fails.
+   */
   public String url() {
     synchronized (URLS) {
       return URLS.computeIfAbsent(this, TestServers::start);

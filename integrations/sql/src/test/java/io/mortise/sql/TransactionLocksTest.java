@@ -127,14 +127,14 @@ class TransactionLocksTest extends HelperTest {
     assertThat(waits(patient)).isTrue();
     a.commit();
     assertThat(get(patient)).isPresent();
-    // The time set for one wait does not stay.
+    // The time limit of one wait does not stay in force.
     Connection c = begin();
     pay(b, 2);
     b.commit();
     locks.lock(c, "z");
     assertThat(locks.tryLock(b, "y", Duration.ofMillis(100))).isPresent();
     Future<TransactionLock> longWait = start(() -> locks.lock(b, "z"));
-    // Longer than the time set for y, also in whole seconds.
+    // Longer than the limit for y, also in whole seconds.
     assertThat(waits(longWait, Duration.ofMillis(1300))).isTrue();
     c.commit();
     get(longWait);
@@ -211,7 +211,10 @@ class TransactionLocksTest extends HelperTest {
     }
   }
 
-  /** The control: why rows are made apart. Two that look for a row, and then make it. */
+  /**
+   * The control: the reason to make rows apart. Two transactions read a missing row, and then make
+   * it.
+   */
   @Test
   void givenRowsMadeInTheTransactions_thenMySqlEndsOneAsADeadlock() throws Exception {
     if (kind != TestDatabase.Kind.MYSQL && kind != TestDatabase.Kind.MARIADB) {

@@ -9,15 +9,16 @@ import io.mortise.support.table.SessionDocument;
 import java.time.Duration;
 
 /**
- * Replaces the clock of a server that has none. A session ends when this process has seen its
- * renewals stand still for a whole TTL. A hold that an operator has closed ends when this process
- * has seen it for so long. Thread-safe.
+ * Replaces the clock of a server that has none. A session ends when this process has seen no
+ * renewal of it for a whole TTL. A hold that an operator has closed ends when this process has seen
+ * it for the same time. Thread-safe.
  *
  * <p>It counts renewals, not beats: a renewal whose answer was lost is sent again with the same
- * beat, and its owner counts from when it sent the last of them (invariants.md#validity-from-send).
+ * beat, and its owner counts from the sending of the last of them
+ * (invariants.md#validity-from-send).
  *
- * <p>A sweep looks at all sessions in turn, however many there are. What it has seen is remembered
- * for a whole round, apart from the sessions that steps of locks have met.
+ * <p>A sweep reads all sessions in turn. Its observations are kept for a whole round, apart from
+ * those of sessions that steps of locks have met.
  */
 final class BeatObserver {
   private final DocumentRules rules;
@@ -32,12 +33,12 @@ final class BeatObserver {
     this.evictions = new HeartbeatMonitor<>(ticker);
   }
 
-  /** Takes in a session that was read just now; to be called after it was received. */
+  /** Records a session that was read just now; to be called after it was received. */
   void observe(SessionId id, SessionDocument session) {
     observe(id, session, renewals, swept);
   }
 
-  /** The same of a session that a sweep has read. */
+  /** Records a session that a sweep has read. */
   void observeSwept(SessionId id, SessionDocument session) {
     observe(id, session, swept, renewals);
   }
@@ -55,17 +56,17 @@ final class BeatObserver {
     }
   }
 
-  /** The sweep has looked at all sessions, and begins anew. */
+  /** Begins a new round: the sweep has read all sessions. */
   void endRound() {
     swept.endRound();
   }
 
   /**
-   * Takes in a hold that is closed and was read just now.
+   * Records a closed hold that was read just now.
    *
-   * @param ttl of its session: its owner hears of the eviction by its next renewal, or believes for
-   *     no longer than that; zero if it is gone, or not known yet
-   * @return for how many microseconds it stands yet
+   * @param ttl the TTL of its session: its owner learns of the eviction by its next renewal, or
+   *     relies on the hold for no longer than that; zero if the session is gone, or not known yet
+   * @return for how many microseconds the hold still stands
    */
   long shutFor(AttemptId hold, Duration ttl) {
     return ttl.isZero() ? LockRecord.NEVER : LockRecord.micros(evictions.left(hold, 0, ttl));

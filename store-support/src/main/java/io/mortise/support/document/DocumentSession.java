@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A session whose document is renewed apart from the documents of locks. Thread-safe. */
+/** A session whose document is renewed independently of the documents of locks. Thread-safe. */
 final class DocumentSession implements StoreSession {
   private static final Logger log = LoggerFactory.getLogger(DocumentSession.class);
 
@@ -37,13 +37,13 @@ final class DocumentSession implements StoreSession {
 
   private final AtomicBoolean watched = new AtomicBoolean();
 
-  /** The beat of the renewal that was sent last. */
+  /** The beat of the renewal sent last. */
   private volatile long latestBeat;
 
   private volatile boolean closed;
   private volatile Runnable endWatch = () -> {};
 
-  /** The greatest number of a notification that was pushed. */
+  /** The greatest number of a pushed notification. */
   private final AtomicLong pushed = new AtomicLong();
 
   DocumentSession(
@@ -95,7 +95,7 @@ final class DocumentSession implements StoreSession {
   private static void tell(
       Request request, Consumer<Reply> sink, @Nullable Reply reply, @Nullable Throwable failure) {
     try {
-      // A write without an answer may have been made; so may a note that came before it.
+      // A write without an answer may have been executed, and so may an earlier note.
       sink.accept(
           reply == null
               ? new Reply.Failed(request.attempt(), true, CompletionStages.cause(failure))
@@ -128,8 +128,8 @@ final class DocumentSession implements StoreSession {
   }
 
   /**
-   * The close may have found nothing: the first renewal of a session makes its document, and was
-   * still on its way. Nobody would renew or end that document.
+   * Ends the session again after a close that found nothing: the first renewal creates the
+   * document, and was still in flight. Otherwise no process would renew or end that document.
    */
   private CompletionStage<Renewal> endIfClosed(Renewal renewal) {
     if (!closed || !(renewal instanceof Renewal.Renewed)) {
@@ -144,7 +144,7 @@ final class DocumentSession implements StoreSession {
         id(),
         (found, document) -> {
           if (closed) {
-            // One that was sent before has met the removal of the session, and must not make it.
+            // The renewal was sent before the session was removed, and must not create it again.
             return SessionDocuments.unchanged(Refusals.SESSION_CLOSED);
           }
           long now = store.micros();
@@ -153,7 +153,7 @@ final class DocumentSession implements StoreSession {
             return SessionDocuments.unchanged(Refusals.SESSION_EXPIRED);
           }
           if (found != null && next != latestBeat && found.beat() == latestBeat) {
-            // This process's own next renewal was quicker, on another connection.
+            // This process's own next renewal overtook it, on another connection.
             return SessionDocuments.unchanged(renewals.told(found.renewed(now)));
           }
           SessionDocument session =
@@ -172,13 +172,13 @@ final class DocumentSession implements StoreSession {
         throw e;
       }
       if (closed) {
-        // A close meanwhile may have found no watch to end. Ending one twice does no harm.
+        // A close meanwhile may have found no watch to end. Ending a watch twice does no harm.
         endWatch.run();
       }
     }
   }
 
-  /** Pushes what is new in the document. Two pushes at a time may both tell it. */
+  /** Pushes the new notifications of the document. Two concurrent pushes may both deliver one. */
   private void push() {
     renewals
         .read(id())

@@ -43,38 +43,37 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store over a server that can replace one document at a time, by its version, and need not do
- * more. It keeps a document for each lock, each session and each fact. What a lock does with a
- * request is decided here, by the rules of the in-memory store; an author of a store writes {@link
- * VersionedDocuments}.
+ * A store over a server that can replace one document at a time by its version; it needs no more.
+ * It keeps a document for each lock, each session and each fact. This class decides on requests by
+ * the rules of the in-memory store; an author of a store implements {@link VersionedDocuments}.
  *
- * <p><b>Steps.</b> A request reads the lock's document and the sessions that matter to it, computes
+ * <p><b>Steps.</b> A request reads the lock's document and the sessions that concern it, computes
  * the next document, and writes it by compare-and-set. If another process has written meanwhile,
- * the step is taken again. A lock that this process used last is not read: the write compares the
+ * the step is repeated. A lock that this process used last is not read: the write compares the
  * version.
  *
  * <p><b>Two documents never change together.</b> The writes of a step are ordered so that the first
  * ones do no harm alone. A note to a holder that its lock is wanted, or that it was evicted, is
  * left before the lock's document says so; a step that stops in between is repeated, and leaves the
- * same note. A session that ends after it was read may still be granted the lock. A contender finds
- * a dead holder then, as it does after a crash. The note of a hand-off is left after the lock was
- * written; a waiter that misses it polls.
+ * same note. A session that ends after it was read may still be granted the lock. A contender then
+ * finds a dead holder, as after a crash. The note of a hand-off is left after the lock was written;
+ * a waiter that misses it polls.
  *
- * <p><b>Without a clock.</b> Some servers replace documents and tell no time. For those {@link
- * #clockless} ends a session when a process has seen its renewals stand still for a whole TTL, on
- * the process's own monotonic clock, and has written that end over the very version that it read.
- * Such a server may also execute a write long after its caller gave it up: it compares the version
- * too, and each end of an attempt writes the lock's document, so that an acquire which was sent
- * before can never follow it.
+ * <p><b>Without a clock.</b> Some servers replace documents and have no clock. For those {@link
+ * #clockless} ends a session when a process has seen no renewal of it for a whole TTL, on the
+ * process's own monotonic clock, and has written that end over the version that it read. Such a
+ * server may also execute a write long after its caller gave it up. That write compares the version
+ * too, and each end of an attempt writes the lock's document, so an earlier acquire can never be
+ * executed after it.
  *
- * <p>Facts expire there by the time of day of the hosts. The lock of a task that is to be done once
- * does not depend on it, but whether a result is remembered does.
+ * <p>Facts expire there by the time of day of the hosts. The lock of a once-only task does not
+ * depend on it, but the time for which its result is remembered does.
  *
  * <p>Thread-safe.
  */
 @Beta
 public final class DocumentStore implements LockStore {
-  /** What each such store can do, without {@link Capability#PUSH}, which needs watches. */
+  /** The capabilities of each such store, without {@link Capability#PUSH}, which needs watches. */
   public static final Set<Capability> CAPABILITIES =
       Set.of(
           Capability.SESSION,
@@ -92,7 +91,7 @@ public final class DocumentStore implements LockStore {
           Capability.RECORD,
           Capability.FACTS);
 
-  /** The same of a store {@linkplain #clockless without a clock}: nobody keeps a time there. */
+  /** The capabilities of a store {@linkplain #clockless without a clock}: it keeps no times. */
   public static final Set<Capability> CAPABILITIES_WITHOUT_CLOCK = withoutTimes();
 
   /** Renewals are sent each third of a TTL, and take some milliseconds. */
@@ -114,14 +113,14 @@ public final class DocumentStore implements LockStore {
   /**
    * A store over the documents of one namespace.
    *
-   * @param profile what the store is; its capabilities are {@link #CAPABILITIES}, with or without
+   * @param profile the store's profile; its capabilities are {@link #CAPABILITIES}, with or without
    *     {@link Capability#PUSH}
    * @param documents the server's documents
    * @param renewals the same documents, on a connection of its own that no backlog of requests
-   *     delays; may be the same object where the server is in this process. Both are closed
-   *     together with the store
-   * @throws IllegalArgumentException if the capabilities are others
-   * @throws UnsupportedOperationException if the documents tell no time
+   *     delays; may be the same object if the server is in this process. Both are closed together
+   *     with the store
+   * @throws IllegalArgumentException if the capabilities are different
+   * @throws UnsupportedOperationException if the documents have no clock
    */
   public DocumentStore(
       StoreProfile profile, VersionedDocuments documents, VersionedDocuments renewals) {
@@ -134,17 +133,17 @@ public final class DocumentStore implements LockStore {
         documents::micros,
         FactDocuments.byServer(documents),
         DocumentRules.ALL);
-    // Else documents without a clock would look like a server that is away.
+    // Otherwise documents without a clock would look like an unavailable server.
     long unused = documents.micros();
   }
 
   /**
-   * A store of either kind.
+   * A store with or without a server's clock.
    *
-   * @param observer judges sessions; null if the server's clock does
+   * @param observer judges sessions; null to judge them by the server's clock
    * @param micros the store's time: the server's, or {@link VersionedDocuments#timeOfDay}
    * @param uptime microseconds of a clock that never goes back: the server's, or that of this
-   *     process with the time for which its host was suspended
+   *     process including the time for which its host was suspended
    */
   DocumentStore(
       StoreProfile profile,
@@ -177,21 +176,21 @@ public final class DocumentStore implements LockStore {
   }
 
   /**
-   * A store over the documents of a server that tells no time. A version is a decimal number there,
-   * which each write of the document raises, also its removal; a document that is not there has a
-   * version too, see {@link VersionedDocuments.VersionedText}.
+   * A store over the documents of a server without a clock. There a version is a decimal number,
+   * which each write of the document raises, also its removal; an absent document has a version
+   * too, see {@link VersionedDocuments.VersionedText}.
    *
-   * @param profile what the store is; its capabilities are {@link #CAPABILITIES_WITHOUT_CLOCK},
+   * @param profile the store's profile; its capabilities are {@link #CAPABILITIES_WITHOUT_CLOCK},
    *     with or without {@link Capability#PUSH}
    * @param documents as in the constructor
    * @param renewals as in the constructor
    * @param ticker this process's monotonic clock
-   * @param wallClock this host's time of day, by which facts expire. It may be set: if it is ahead
-   *     of that of the host which wrote a fact, this host forgets the fact earlier by the
-   *     difference. If it is ahead by more than the time to keep it and a day, this host removes
-   *     the fact for all. Ages are shown, and idle records forgotten, by what it showed when the
+   * @param wallClock this host's time of day, by which facts expire. It may be adjusted. If it is
+   *     ahead of the clock of a fact's writer, this host forgets the fact earlier by the
+   *     difference. If it is ahead by more than the time to keep it plus a day, this host removes
+   *     the fact for all. Displayed ages and the removal of idle records use its time when the
    *     store was opened. No hold depends on it
-   * @throws IllegalArgumentException if the capabilities are others
+   * @throws IllegalArgumentException if the capabilities are different
    */
   public static DocumentStore clockless(
       StoreProfile profile,
@@ -201,7 +200,8 @@ public final class DocumentStore implements LockStore {
       InstantSource wallClock) {
     LongSupplier timeOfDay = VersionedDocuments.timeOfDay(ticker, wallClock);
     long opened = timeOfDay.getAsLong();
-    // It counts the sleep of this host, as others count the time of its sessions meanwhile.
+    // Includes the time for which this host was suspended: others count their sessions' time
+    // meanwhile.
     LongSupplier uptime = () -> timeOfDay.getAsLong() - opened;
     FactDocuments facts = FactDocuments.byHosts(documents, ticker, wallClock);
     BeatObserver observer = new BeatObserver(ticker, DocumentRules.ALL);
@@ -212,7 +212,7 @@ public final class DocumentStore implements LockStore {
   /**
    * The profile of a store {@linkplain #clockless without a clock} whose documents can be watched.
    *
-   * @param display what to call it; holds no secret
+   * @param display its name; holds no secret
    * @param timeout after which a request is given up
    */
   public static StoreProfile clocklessProfile(String display, Duration timeout) {
@@ -267,9 +267,7 @@ public final class DocumentStore implements LockStore {
         .thenApply(reply -> evicted(reply, taken));
   }
 
-  /**
-   * An owner may hear of the eviction and end its attempt before the lock's document is written.
-   */
+  /** An owner may learn of its eviction and end the attempt before the lock is written. */
   private static Reply.Ended evicted(Reply.Ended last, List<Reply.Ended> taken) {
     return taken.stream()
         .filter(reply -> reply.was() != AttemptState.ABSENT)
@@ -286,8 +284,8 @@ public final class DocumentStore implements LockStore {
   /**
    * Takes one step with the requests of a session about one lock.
    *
-   * @param open those that there are now; asked for each time that the step is taken
-   * @return the replies to those with which it was taken in the end
+   * @param open the requests that are open now; read each time that the step is taken
+   * @return the replies to the requests of the last try
    */
   CompletionStage<List<Reply>> requests(
       LockName name, SessionId session, Supplier<List<Request>> open) {
@@ -295,7 +293,7 @@ public final class DocumentStore implements LockStore {
     return locks.requests(name, open, known);
   }
 
-  /** Another process waits for the lock: its next step reads it, since a write would fail. */
+  /** Another process waits for the lock: the next step reads it, since a write would fail. */
   void outdated(LockName name) {
     locks.outdated(name);
   }
@@ -339,7 +337,7 @@ public final class DocumentStore implements LockStore {
 
   private CompletionStage<Optional<LockInfo>> view(ListedText listed, LockQuery query) {
     LockName name = LockUpdater.name(listed.key()).orElse(null);
-    if (name == null) { // Another program has made it.
+    if (name == null) { // Another program has created the key.
       return CompletableFuture.completedFuture(Optional.empty());
     }
     long now = micros();
@@ -368,7 +366,7 @@ public final class DocumentStore implements LockStore {
                   CompletableFuture.completedFuture(new ArrayList<>());
               for (String key : keys) {
                 SessionId id = SessionDocuments.id(key).orElse(null);
-                if (id != null) { // Else another program has made it.
+                if (id != null) { // Otherwise another program has created the key.
                   page = page.thenCompose(before -> addSession(before, id));
                 }
               }

@@ -18,38 +18,39 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Removes what dead processes and idle locks left. A sweep has three walks, over the keys of
- * sessions, locks and facts. Each begins where it ended in the last sweep of this process.
+ * Removes leftovers of dead processes and idle locks. A sweep has three walks, over the keys of
+ * sessions, locks and facts. Each continues where it ended in the last sweep of this process.
  * Thread-safe.
  *
- * <p><b>It keeps up.</b> A sweep that removes all that it may is followed by another soon. So it
- * goes on for as long as at least each eighth key is rubbish, however many are made meanwhile. Each
- * walk looks at no more than eight times what the sweep may still remove.
+ * <p><b>Throughput.</b> A sweep that uses up its budget is soon followed by another. So sweeping
+ * continues for as long as at least each eighth key is rubbish, regardless of how many are created
+ * meanwhile. Each walk reads at most eight times the number of keys that the sweep may still
+ * remove.
  *
- * <p><b>However many sessions there are.</b> Without a clock a session ends at the second look,
- * which may be many sweeps after the first one. So the sweep remembers each session that stands,
- * some 200 bytes for each, and forgets those that a whole round has not met.
+ * <p><b>Many sessions.</b> Without a clock a session ends at the second observation, which may be
+ * many sweeps after the first one. So the sweep remembers each session that stands, some 200 bytes
+ * for each, and forgets those that a whole round has not met.
  *
  * <p><b>One process sweeps for all.</b> It writes a document once a minute. A process that has seen
- * that document unchanged for two minutes takes its turn ({@link SweepTurn}). Nobody writes it
- * first while there is no session, lock or fact: a look at an empty server leaves it empty.
+ * that document unchanged for two minutes takes its turn ({@link SweepTurn}). No process writes it
+ * first while there is no session, lock or fact: a sweep of an empty server leaves it empty.
  *
- * <p><b>Strange keys.</b> Another program may have made a key that names no session or lock, or a
- * document of another format. The walk leaves it as it is, and goes on. A server that does not
- * answer ends a sweep; the next one begins behind the keys that were asked for.
+ * <p><b>Foreign keys.</b> Another program may have created a key that names no session or lock, or
+ * a document of another format. The walk leaves it unchanged, and continues. A server that does not
+ * answer ends a sweep; the next one begins behind the keys that were requested.
  */
 final class DocumentSweeper {
   private static final Logger log = LoggerFactory.getLogger(DocumentSweeper.class);
 
-  /** What the sweep of a document says that was listed and is not there. */
+  /** The result for a document that was listed and does not exist. */
   static final int NOT_THERE = -1;
 
-  /** Written by the process that sweeps. */
+  /** The document that the sweeping process writes. */
   static final String TURN = "sweep/turn";
 
   private static final int LOOKS_PER_REMOVAL = 8;
 
-  /** More at a time would flood the server. */
+  /** More at a time would overload the server. */
   private static final int TOGETHER = 16;
 
   private final LockUpdater locks;
@@ -57,7 +58,7 @@ final class DocumentSweeper {
   private final List<Walk> walks;
 
   /**
-   * A sweeper that has swept nothing.
+   * A sweeper at the beginning of its first round.
    *
    * @param micros a clock that never goes back, by which the turn changes
    */
@@ -105,7 +106,7 @@ final class DocumentSweeper {
     return documents().compareAndSet(TURN, found, turn.take()).thenApply(Written::made);
   }
 
-  /** Whether there is a key of one of the kinds from that walk on. */
+  /** Whether there is a key of a kind from that walk on. */
   private CompletionStage<Boolean> anythingOf(int walk) {
     return walk == walks.size()
         ? CompletableFuture.completedFuture(false)
@@ -118,7 +119,7 @@ final class DocumentSweeper {
                         : CompletableFuture.completedFuture(true));
   }
 
-  /** See {@link io.mortise.spi.LockStore#sweep}. A sweep that goes on keeps its turn. */
+  /** See {@link io.mortise.spi.LockStore#sweep}. A continued sweep keeps its turn. */
   CompletionStage<Integer> sweep(int budget) {
     CompletionStage<Integer> sum = CompletableFuture.completedFuture(0);
     for (Walk walk : walks) {
@@ -161,13 +162,13 @@ final class DocumentSweeper {
             });
   }
 
-  /** Over the keys of one kind. */
+  /** A walk over the keys of one kind. */
   private final class Walk {
     private final String prefix;
     private final Function<String, CompletionStage<Integer>> one;
     private final Runnable endRound;
 
-    /** The last key of the last sweep; empty to begin anew. */
+    /** The last key of the last sweep; empty to start over. */
     private volatile String swept = "";
 
     Walk(String prefix, Function<String, CompletionStage<Integer>> one, Runnable endRound) {
@@ -176,7 +177,7 @@ final class DocumentSweeper {
       this.endRound = endRound;
     }
 
-    /** Sweeps keys until so many things were removed, or enough keys were looked at. */
+    /** Sweeps keys until the budget is removed, or enough keys were read. */
     CompletionStage<Integer> sweep(int budget) {
       int looks = (int) Math.min(Integer.MAX_VALUE, (long) LOOKS_PER_REMOVAL * budget);
       return documents()
@@ -232,7 +233,7 @@ final class DocumentSweeper {
           .exceptionally(failure -> skipped(key, failure));
     }
 
-    /** A failure of one document is no reason to leave the others; one of the server is. */
+    /** A failure of one document does not stop the walk; a failure of the server does. */
     private int skipped(String key, Throwable failure) {
       Throwable reason = CompletionStages.cause(failure);
       if (reason instanceof StoreUnavailableException || reason instanceof Error) {

@@ -17,31 +17,32 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Changes a document by compare-and-set: reads it, takes a step, writes it; again if another
+ * Changes a document by compare-and-set: reads it, takes a step, writes it. Repeats that if another
  * process has written meanwhile.
  *
- * <p><b>Without a read.</b> A document that this process wrote last is likely to stand as it was
- * written. Its step is taken from memory, and only the write is sent. The write compares the
- * version, so a step from an outdated text changes nothing, and is taken again. A step that would
- * write nothing is never taken from memory: nobody would have compared.
+ * <p><b>Without a read.</b> A document that this process wrote last is likely to be unchanged. Its
+ * step is taken from memory, and only the write is sent. The write compares the version, so a step
+ * from a stale text changes nothing, and is repeated. A step that would write nothing is never
+ * taken from memory: no comparison would have been made.
  *
- * <p><b>Conflicts.</b> Each means that another process got on, so all get on. From the third one of
- * a step on, the process waits for a random time before it reads again, so that many contenders do
- * not fail each other's writes for long. A renewal never pauses: the others give way to it.
+ * <p><b>Conflicts.</b> Each means that another process made progress, so the system makes progress.
+ * From the third conflict of a step on, the process waits for a random time before it reads again,
+ * so that many contenders do not fail each other's writes for long. A renewal never pauses: the
+ * others back off.
  *
- * <p><b>Too large.</b> If the server says that a document is too large, it is read, and the step is
- * taken again in a smaller form, if it has one.
+ * <p><b>Too large.</b> If the server reports a document as too large, the document is read, and the
+ * step is repeated in a smaller form, if it has one.
  *
- * <p>Thread-safe. Remembers the 10,000 documents that were used last.
+ * <p>Thread-safe. Remembers the 10,000 most recently used documents.
  */
 final class DocumentUpdater {
   /**
-   * Each failed try means that another process got on. So many in a row are not met, unless the
-   * server compares wrongly: better an error than a loop.
+   * Each failed try means that another process made progress. That many in a row do not occur
+   * unless the server compares wrongly: an error is better than an endless loop.
    */
   static final int TRIES = 100;
 
-  /** Conflicts of a step that are retried at once, as a rule: most are with one other process. */
+  /** Conflicts of a step that are usually retried at once: most are with one other process. */
   private static final int RETRIED_AT_ONCE = 2;
 
   private static final int LONGEST_PAUSE_MILLIS = 32;
@@ -49,8 +50,8 @@ final class DocumentUpdater {
   private static final int MOST_REMEMBERED = 10_000;
 
   /**
-   * A longer text of a lock has a queue, which other processes write. A session whose notes are
-   * many gets more of them from the same process.
+   * A longer text of a lock has a queue, which other processes write. A session with many notes
+   * gets more of them from the same process.
    */
   private static final int LONGEST_REMEMBERED = 4_096;
 
@@ -60,7 +61,7 @@ final class DocumentUpdater {
   private final int retriedAtOnce;
   private final ReentrantLock guard = new ReentrantLock();
 
-  /** As this process left or read them. Guarded by the lock. */
+  /** The documents as this process wrote or read them. Guarded by the lock. */
   private final Map<String, VersionedText> remembered =
       new LinkedHashMap<>(16, 0.75f, true) {
         @Override
@@ -76,8 +77,8 @@ final class DocumentUpdater {
   /**
    * An updater that remembers nothing yet.
    *
-   * @param retriedAtOnce conflicts of a step before it pauses; {@link #TRIES} for one that others
-   *     have to give way to
+   * @param retriedAtOnce conflicts of a step before it pauses; {@link #TRIES} for a step that never
+   *     pauses
    */
   DocumentUpdater(
       VersionedDocuments documents, LongSupplier micros, DocumentRules rules, int retriedAtOnce) {
@@ -88,10 +89,10 @@ final class DocumentUpdater {
   }
 
   /**
-   * What a step makes of a document.
+   * The effect of a step on a document.
    *
    * @param changed whether the document is to be written
-   * @param text the document from now on; null for none
+   * @param text the new document; null for none
    * @param smaller the step in a form that makes the document shorter; null if there is none
    */
   record Update<T>(
@@ -103,7 +104,7 @@ final class DocumentUpdater {
 
   /** A step in a form that makes the document shorter. */
   interface SmallerStep<T> {
-    /** What it makes of the document as it is now; null if it cannot be taken in this form. */
+    /** The effect on the document as it is now; null if the step cannot be taken in this form. */
     CompletionStage<@Nullable Update<T>> take(VersionedText found);
   }
 
@@ -142,9 +143,9 @@ final class DocumentUpdater {
   }
 
   /**
-   * Takes a step with the document as it is; perhaps several times.
+   * Takes a step with the document as it is, several times if needed.
    *
-   * @param step null if the document is to be read again, as after a failed comparison
+   * @param step may return null to have the document read again, as after a failed comparison
    */
   <T> CompletionStage<T> update(
       String key, Function<VersionedText, CompletionStage<@Nullable Update<T>>> step) {
@@ -152,9 +153,9 @@ final class DocumentUpdater {
   }
 
   /**
-   * The same, at first with the document as this process left it, or has just read it.
+   * Takes a step, first with the document as this process wrote or read it last.
    *
-   * @param first the same step, where it needs nothing but the document; else null
+   * @param first the same step, if it needs nothing but the document; else null
    * @param step as in {@link #update}
    */
   <T> CompletionStage<T> updateRemembered(
@@ -260,9 +261,9 @@ final class DocumentUpdater {
   }
 
   /**
-   * Takes the step again.
+   * Repeats the step.
    *
-   * @param stands what stands there now; null if it was not told
+   * @param stands the present document; null if the server did not report it
    */
   private <T> CompletionStage<T> again(
       Change<T> change, @Nullable VersionedText stands, int conflicts) {

@@ -9,10 +9,10 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What this process knows of the age of facts, by its own monotonic clock: how old a fact is at
- * least, since it was seen; and at most, if an earlier version or no fact was seen before.
+ * Bounds of the age of facts, by this process's monotonic clock: a lower bound from the time when a
+ * fact was seen; an upper bound if an earlier version, or none, was seen before.
  *
- * <p>Thread-safe. Remembers the 4,096 facts that were read or written last.
+ * <p>Thread-safe. Remembers the 4,096 most recently read or written facts.
  */
 final class FactAges {
   private static final int MOST = 4_096;
@@ -33,9 +33,9 @@ final class FactAges {
   /**
    * A version as this process knows it.
    *
-   * @param since when it was there at the latest
-   * @param asked when the latest request was sent that found it
-   * @param writtenAfter when it was not there yet; counts only if that is known
+   * @param since the latest time of its creation
+   * @param asked the sending time of the latest request that found it
+   * @param writtenAfter a time when it did not exist yet; counts only if that is known
    */
   private record SeenFact(
       long version, long since, long asked, boolean isBeginKnown, long writtenAfter) {}
@@ -49,7 +49,7 @@ final class FactAges {
   }
 
   /**
-   * Takes in what a read has found; to be called after the answer was received.
+   * Records the result of a read; to be called after the answer was received.
    *
    * @param version 0 if there was none
    * @param asked when the read was sent
@@ -66,7 +66,7 @@ final class FactAges {
             name,
             new SeenFact(
                 version, before.since(), latest, before.isBeginKnown(), before.writtenAfter()));
-      } else if (version == 0 || version > before.version()) { // Else it is an answer that is late.
+      } else if (version == 0 || version > before.version()) { // Otherwise the answer is late.
         seen.put(name, new SeenFact(version, ticker.nanos(), asked, true, before.asked()));
       }
     } finally {
@@ -75,9 +75,9 @@ final class FactAges {
   }
 
   /**
-   * Takes in a version that this process has written; to be called after the answer was received.
+   * Records a version that this process has written; to be called after the answer was received.
    *
-   * @param asked before it was written
+   * @param asked a time before the write was sent
    */
   void wrote(LockName name, long version, long asked) {
     guard.lock();
@@ -91,14 +91,14 @@ final class FactAges {
     }
   }
 
-  /** Whether a version is older than that for sure. */
+  /** Whether a version is certainly older than the given age. */
   boolean isOlder(LockName name, long version, Duration age) {
     SeenFact fact = seen(name, version);
     long nanos = age.toNanos();
     return fact != null && ticker.nanos() - fact.since() >= nanos + nanos / RATES;
   }
 
-  /** Whether a version is younger than that for sure. */
+  /** Whether a version is certainly younger than the given age. */
   boolean isYounger(LockName name, long version, Duration age) {
     SeenFact fact = seen(name, version);
     return fact != null

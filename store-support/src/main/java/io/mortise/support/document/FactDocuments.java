@@ -20,29 +20,30 @@ import org.jspecify.annotations.Nullable;
  * The facts' documents. A replacement is one compare-and-set of the document that has the expected
  * version, so it needs no clock. Thread-safe.
  *
- * <p><b>Expiry.</b> If the server has a clock, a fact is over when that says so. If not:
+ * <p><b>Expiry.</b> If the server has a clock, a fact expires by it. If not:
  *
  * <ul>
- *   <li>The writer stores until when the fact is kept, by the time of day of its host. The reader
- *       compares that with the time of day of its own host.
- *   <li>A fact that is kept for half a minute at most coordinates processes that run together, as
- *       those of a barrier. A process that has seen it change, or appear, goes by its own monotonic
- *       clock. A process that sees it first goes by the time of day. In both cases it is over when
- *       this process has seen it unchanged for so long. So a process notices a difference of clocks
- *       only in a fact that it sees first: the barrier refreshes its facts by the half of their
- *       time, so these stand for hosts whose clocks are ahead by less than the other half.
+ *   <li>The writer stores the time of expiry, by the time of day of its host. The reader compares
+ *       that with the time of day of its own host.
+ *   <li>A fact kept for at most half a minute coordinates processes that run together, as those of
+ *       a barrier. A process that has seen it change or appear uses its own monotonic clock. A
+ *       process that finds it already there uses the time of day. In both cases the fact expires
+ *       when this process has seen it unchanged for its whole time. So a difference of clocks
+ *       matters only for a fact that a process found already there. The barrier refreshes its facts
+ *       when half of their time is over, so they stand for hosts whose clocks are ahead by less
+ *       than the other half.
  * </ul>
  *
- * <p>A fact whose time is over stands for another day. So a host whose clock is ahead removes
- * nothing that others still read, unless it is ahead by more than that.
+ * <p>An expired fact stays for another day. So a host whose clock is ahead by less than that
+ * removes nothing that others still read.
  */
 final class FactDocuments {
   static final String PREFIX = "fact/";
 
-  /** The longest time to keep that is observed: that of a barrier's generation is shorter. */
+  /** The longest time to keep that is observed: a barrier's generation has a shorter one. */
   private static final Duration OBSERVED = Duration.ofSeconds(30);
 
-  /** Late writers still meet the document for so long, and hosts whose clock is behind read it. */
+  /** For this time late writers find the document, and hosts whose clock is behind read it. */
   private static final long REMOVED_AFTER = LockRecord.micros(Duration.ofDays(1));
 
   private final DocumentUpdater updater;
@@ -66,7 +67,7 @@ final class FactDocuments {
    *
    * @param ticker this process's monotonic clock
    * @param wallClock this host's time of day. It is read each time: a clock that was wrong when the
-   *     process began is set right sooner or later
+   *     process began may be corrected later
    */
   static FactDocuments byHosts(
       VersionedDocuments documents, Ticker ticker, InstantSource wallClock) {
@@ -92,7 +93,7 @@ final class FactDocuments {
             });
   }
 
-  /** By the monotonic clock; 0 where that does not count. */
+  /** The monotonic clock; 0 if it does not count. */
   private long now() {
     return ages == null ? 0 : ages.now();
   }
@@ -150,7 +151,7 @@ final class FactDocuments {
         true, DocumentCodec.encode(new FactDocument(next, now + kept, kept, content)), next);
   }
 
-  /** Removes the document of a key if its time was over long ago. */
+  /** Removes the document of a key that expired long ago. */
   CompletionStage<Integer> sweep(String key) {
     return updater.update(
         key,

@@ -8,9 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 
-/**
- * What is done with each of many documents, some at a time, lest a page of 1,000 floods a server.
- */
+/** Processes many documents, some at a time, so that a page of 1,000 does not flood a server. */
 final class ListedTexts {
   private static final int TOGETHER = 16;
 
@@ -26,7 +24,7 @@ final class ListedTexts {
                 : documents.read(key).thenApply(found -> new ListedText(key, found)));
   }
 
-  /** The results of a step with each of them, in order. */
+  /** The results of a step for each document, in order. */
   static <T, R> CompletionStage<List<R>> each(List<T> all, Function<T, CompletionStage<R>> step) {
     CompletionStage<List<R>> results = CompletableFuture.completedFuture(new ArrayList<>());
     for (int from = 0; from < all.size(); from += TOGETHER) {

@@ -24,7 +24,7 @@ import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Takes steps of locks on their documents, with all that follows from them. Thread-safe. */
+/** Takes steps of locks on their documents, with all consequences. Thread-safe. */
 record LockUpdater(SessionDocuments sessions) {
   static final String PREFIX = "lock/";
 
@@ -36,7 +36,8 @@ record LockUpdater(SessionDocuments sessions) {
   /**
    * A step of one lock.
    *
-   * @param mustWrite for which replies the document is written even if the step has not changed it
+   * @param mustWrite selects replies after which the document is written even if the step has not
+   *     changed it
    * @param mostServed the most waiters that may be granted the lock
    */
   private record Step<T>(
@@ -49,7 +50,7 @@ record LockUpdater(SessionDocuments sessions) {
       this(name, new KnownSessions(), onTable, reply -> false, LockTable.STEPS);
     }
 
-    /** The same for a document that must not grow so much: half as many are granted the lock. */
+    /** The same step with half as many grants, for a document that has to grow less. */
     Step<T> servingHalf(int granted) {
       return new Step<>(name, known, onTable, mustWrite, Math.min(granted, mostServed) / 2);
     }
@@ -59,14 +60,14 @@ record LockUpdater(SessionDocuments sessions) {
     }
   }
 
-  /** Takes a step outside any session: one of an operator, or of a sweep. */
+  /** Takes a step outside any session: a step of an operator, or of a sweep. */
   <T> CompletionStage<T> step(LockName name, TableStep<T> onTable) {
     Step<T> step = new Step<>(name, onTable);
     return updater().update(key(name), found -> prepare(step, found)).thenCompose(this::finish);
   }
 
   /**
-   * Removes what dead holders have left of a lock, or its whole record if it was idle for long.
+   * Removes a lock's dead holders, or its whole record if it was idle for long.
    *
    * @return {@link DocumentSweeper#NOT_THERE} if there is none
    */
@@ -89,16 +90,16 @@ record LockUpdater(SessionDocuments sessions) {
    * remembers, without a read, if the step depends on no session but the requester's and leaves no
    * notification. The write compares the version, so a stale document is read again.
    *
-   * @param open the requests, asked for each time that the step is taken
-   * @param known the sessions that are known: at first the requester's, while nobody may end it. If
-   *     it ends before the write, a contender finds a dead holder, as after a crash
-   * @return the replies to the requests with which the step was taken in the end
+   * @param open supplies the requests, each time that the step is taken
+   * @param known the known sessions: at first the requester's, while no process may end it. If it
+   *     ends before the write, a contender finds a dead holder, as after a crash
+   * @return the replies to the requests of the last try
    */
   CompletionStage<List<Reply>> requests(
       LockName name, Supplier<List<Request>> open, KnownSessions known) {
     TableStep<List<Reply>> onTable =
         (table, now) -> open.get().stream().map(request -> table.apply(request, now)).toList();
-    // Another request of an attempt that ends may be in flight.
+    // Another request of the ended attempt may be in flight.
     Predicate<List<Reply>> mustWrite =
         replies ->
             sessions.observer() != null
@@ -118,7 +119,7 @@ record LockUpdater(SessionDocuments sessions) {
     return sessions.updater();
   }
 
-  /** The lock that a key names; empty if another program has made the key. */
+  /** The lock that a key names; empty if another program has created the key. */
   static Optional<LockName> name(String key) {
     try {
       return Optional.of(LockName.of(key.substring(PREFIX.length())));
@@ -135,7 +136,7 @@ record LockUpdater(SessionDocuments sessions) {
     return updater().micros();
   }
 
-  /** What the step makes of a remembered document; null if that cannot be said without a read. */
+  /** The effect of the step on a remembered document; null if that is unknown without a read. */
   private <T> @Nullable Update<StepResult<T>> first(Step<T> step, VersionedText found) {
     StepResult<T> result = apply(step, step.decode(found), found, now());
     return step.known().isIncomplete() || !notes(result, true).isEmpty()
@@ -144,8 +145,8 @@ record LockUpdater(SessionDocuments sessions) {
   }
 
   /**
-   * Computes the next document, and leaves the notes that come before it. After a note was left the
-   * sessions are read again: a renewal may have come before it, and the next will tell it.
+   * Computes the next document, and leaves the notes that precede it. After that the sessions are
+   * read again: a renewal may have come before a note, and the next will deliver it.
    *
    * @return null if a note was given up, so that the lock is to be read again
    */
@@ -187,14 +188,14 @@ record LockUpdater(SessionDocuments sessions) {
         table -> step.onTable().take(table, now));
   }
 
-  /** What fencing tokens follow where no clock does. */
+  /** The revision, from which a store without a clock derives fencing tokens. */
   private long revision(VersionedText found) {
     return sessions.observer() == null
         ? LockStep.BY_CLOCK
         : DocumentUpdater.number(found, LockStep.HIGHEST_REVISION);
   }
 
-  /** Takes in which holds an operator has closed. */
+  /** Records the holds that an operator has closed. */
   void observeEvictions(@Nullable LockDocument lock, KnownSessions known, long now) {
     BeatObserver observer = sessions.observer();
     if (lock != null && observer != null) {
@@ -207,7 +208,7 @@ record LockUpdater(SessionDocuments sessions) {
     int granted = granted(result);
     boolean changed = result.changed();
     if (!changed && step.mustWrite().test(result.reply())) {
-      // An acquire that was sent before and arrives later finds another version.
+      // An earlier acquire that arrives later finds another version.
       next = next == null ? new LockDocument(step.name(), Mode.SHARERS) : next;
       changed = true;
     }
@@ -221,7 +222,7 @@ record LockUpdater(SessionDocuments sessions) {
                 prepare(step.servingHalf(granted), found).thenApply(LockUpdater::unlessFree));
   }
 
-  /** Null where a lock that nobody holds would stay so, and its waiters be told that it is busy. */
+  /** Null if a free lock would stay free while its waiters are answered that it is busy. */
   private static <T> @Nullable Update<StepResult<T>> unlessFree(
       @Nullable Update<StepResult<T>> update) {
     if (update == null) {
@@ -231,7 +232,7 @@ record LockUpdater(SessionDocuments sessions) {
     return update.changed() || (lock != null && lock.used > 0) ? update : null;
   }
 
-  /** How many waiters were granted the lock. Each takes more room than before. */
+  /** The number of waiters that were granted the lock. Each takes more room than before. */
   private static int granted(StepResult<?> result) {
     return (int)
         result.notifications().stream()
@@ -239,7 +240,7 @@ record LockUpdater(SessionDocuments sessions) {
             .count();
   }
 
-  /** Removes and leaves the notes that come after the document. Polls replace those that fail. */
+  /** Removes and leaves the notes that follow the document. Polls make up for failed ones. */
   private <T> CompletionStage<T> finish(StepResult<T> result) {
     return sessions
         .updateNotes(ChangeKind.NOTES_AFTER_LOCK, notes(result, false), result.obsolete(), now())

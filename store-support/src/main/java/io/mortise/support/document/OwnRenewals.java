@@ -9,9 +9,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 
 /**
- * For how long nobody may end the sessions of this process, by the renewals that it sent. Others
- * count from when they have seen a renewal, and the store's clock from when it was written: both
- * are later. So a step need not read the session of its requester. Thread-safe.
+ * How long no process may end the sessions of this process, by the renewals that it sent. Others
+ * count from their observation of a renewal, and the store's clock from its write: both are later.
+ * So a step need not read its requester's session. Thread-safe.
  */
 final class OwnRenewals {
   private final Map<SessionId, LastSent> renewals = new ConcurrentHashMap<>();
@@ -20,22 +20,22 @@ final class OwnRenewals {
   /**
    * The last renewal of a session.
    *
-   * @param number how many were sent before, and this one
-   * @param end nobody may end the session before; in the past if that is not known
+   * @param number the number of renewals sent so far, including this one
+   * @param end no process may end the session before; in the past if that is not known
    */
   private record LastSent(long number, long end) {}
 
   /**
-   * Knows no session yet.
+   * An instance that knows no session yet.
    *
-   * @param micros the clock by which sessions live: the store's, or that of this process with the
-   *     time for which its host was suspended
+   * @param micros the clock of sessions: the store's, or that of this process including the time
+   *     for which its host was suspended
    */
   OwnRenewals(LongSupplier micros) {
     this.micros = micros;
   }
 
-  /** A renewal that is sent now. It counts when it was answered; until then the one before does. */
+  /** Records a renewal sent now. It counts once answered; until then the previous one does. */
   SentRenewal sent(SessionId id, Duration ttl) {
     long now = micros.getAsLong();
     long end = now + LockRecord.micros(ttl);
@@ -48,18 +48,18 @@ final class OwnRenewals {
     return new SentRenewal(id, last.number(), end);
   }
 
-  /** Of a session that is closed, nothing is known any more. */
+  /** Forgets a closed session. */
   void forget(SessionId id) {
     renewals.remove(id);
   }
 
-  /** For how many microseconds nobody may end the session; 0 if that is not known. */
+  /** For how many microseconds no process may end the session; 0 if that is not known. */
   long left(SessionId id) {
     LastSent last = renewals.get(id);
     return last == null ? 0 : Math.max(0, last.end() - micros.getAsLong());
   }
 
-  /** A renewal, until it is answered. */
+  /** A renewal in flight. */
   final class SentRenewal {
     private final SessionId id;
     private final long number;
@@ -71,7 +71,7 @@ final class OwnRenewals {
       this.end = end;
     }
 
-    /** Takes in its answer, and returns it. That of a renewal before the last one says nothing. */
+    /** Records and returns its answer. The answer of an earlier renewal proves nothing. */
     Renewal answered(Renewal renewal) {
       if (renewal instanceof Renewal.Renewed) {
         renewals.computeIfPresent(

@@ -31,12 +31,12 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The sessions' documents, and what steps of locks have to know of them. Thread-safe.
+ * The sessions' documents, and the steps' view of them. Thread-safe.
  *
  * <p><b>Crowds.</b> Many locks of one process leave notes to one session, and judge it. These
- * changes share their reads and writes: one is in flight, and those that come meanwhile share the
- * next. A change never joins a read that was sent before: a session may have been made since, or a
- * note been left. A renewal does not wait for them; it has a connection and an updater of its own.
+ * changes share their reads and writes: one is in flight, and later ones share the next. A change
+ * never joins a read that was sent before it: a session may have been created since, or a note been
+ * left. A renewal does not wait for them; it has a connection and an updater of its own.
  *
  * <p><b>Order.</b> A lock is written after the notes that it depends on were written, since its
  * step waits for their outcome. Notes about one lock are left in the order of their steps.
@@ -44,7 +44,7 @@ import org.jspecify.annotations.Nullable;
 final class SessionDocuments {
   static final String PREFIX = "session/";
 
-  /** The last of these comes after pauses of some milliseconds, and the holder may have left. */
+  /** The last conflict comes after milliseconds of pauses: the holder may have released by then. */
   private static final int CONFLICTS_OF_NOTES = 5;
 
   private final DocumentUpdater updater;
@@ -55,7 +55,7 @@ final class SessionDocuments {
   /**
    * Sends nothing yet.
    *
-   * @param observer tells how long sessions live; null if the server's clock does
+   * @param observer judges how long sessions live; null to judge by the server's clock
    */
   SessionDocuments(DocumentUpdater updater, @Nullable BeatObserver observer) {
     this.updater = updater;
@@ -74,12 +74,12 @@ final class SessionDocuments {
     return PREFIX + id.value();
   }
 
-  /** Calls after the session's document was written; returns what ends that. */
+  /** Watches the session's document; returns the action that ends the watch. */
   Runnable watch(SessionId id, Runnable changed) {
     return updater.documents().watch(key(id), changed);
   }
 
-  /** A session as it stands; empty if there is none. */
+  /** The present session; empty if there is none. */
   CompletionStage<Optional<SessionDocument>> read(SessionId id) {
     return updater
         .documents()
@@ -97,7 +97,7 @@ final class SessionDocuments {
             });
   }
 
-  /** The session that a key names; empty if another program has made the key. */
+  /** The session that a key names; empty if another program has created the key. */
   static Optional<SessionId> id(String key) {
     try {
       return Optional.of(new SessionId(key.substring(PREFIX.length())));
@@ -114,14 +114,14 @@ final class SessionDocuments {
     return session;
   }
 
-  /** Whether it may be ended, and was not yet. */
+  /** Whether the session may be ended, and was not yet. */
   boolean isOverdue(SessionDocument session) {
     return session.isOverdue(updater.micros());
   }
 
   /**
-   * A session as it stands. One whose time has passed is ended for good, so that a renewal which
-   * began before cannot revive it. For steps that rely on its end.
+   * The present session. An expired one is ended for good, so that a renewal which began before
+   * cannot revive it. For steps that rely on its end.
    */
   CompletionStage<Optional<SessionDocument>> judge(SessionId id) {
     return change(
@@ -137,7 +137,7 @@ final class SessionDocuments {
         .thenApply(ChangedSession::session);
   }
 
-  /** What becomes of a session's document, which is null if there is none. */
+  /** A step on a session's document; the session is null if there is none. */
   interface SessionStep<T> {
     /**
      * The next document of the session, and the step's result.
@@ -147,12 +147,12 @@ final class SessionDocuments {
     Update<T> take(@Nullable SessionDocument session, VersionedText found);
   }
 
-  /** The result of a step that leaves the document as it is. */
+  /** The result of a step that leaves the document unchanged. */
   static <T> Update<T> unchanged(T result) {
     return new Update<>(false, null, result);
   }
 
-  /** The result of a step that has changed the document, if so. */
+  /** The result of a step that may have changed the document. */
   static <T> Update<T> changed(SessionDocument session, boolean changed, T result) {
     return new Update<>(changed, DocumentCodec.encode(session), result);
   }
@@ -170,14 +170,14 @@ final class SessionDocuments {
         });
   }
 
-  /** The sweep has taken a step of all sessions, and begins anew. */
+  /** Begins a new round: the sweep has taken a step of all sessions. */
   void endRound() {
     if (observer != null) {
       observer.endRound();
     }
   }
 
-  /** Takes a step of a session that is likely to be as this process has left or read it last. */
+  /** Takes a step of a session that is probably unchanged since this process had it last. */
   <T> CompletionStage<T> updateRemembered(SessionId id, SessionStep<T> step) {
     return updater.updateRemembered(
         key(id),
@@ -185,12 +185,12 @@ final class SessionDocuments {
         found -> CompletableFuture.completedFuture(step.take(decode(id, found), found)));
   }
 
-  /** Why a session's document is changed. */
+  /** The reasons for a change of a session's document. */
   enum ChangeKind {
-    /** To end it if its time has passed. */
+    /** The end of an expired session. */
     JUDGEMENT,
     /**
-     * Notes without which the lock must not be written. After some failed comparisons they are
+     * Notes that must exist before the lock is written. After some failed comparisons they are
      * given up: the lock is read again, and may be free.
      */
     NOTES_BEFORE_LOCK,
@@ -209,14 +209,14 @@ final class SessionDocuments {
   /**
    * A change that shares its write with others of its session.
    *
-   * @param change says whether it has changed the document that it was given
+   * @param change returns whether it has changed the given document
    */
   private record SessionChange(ChangeKind kind, Predicate<SessionDocument> change) {}
 
   /**
    * A change's result, with the session's document after it.
    *
-   * @param session as it stands after that; empty if there is none
+   * @param session the session after that; empty if there is none
    */
   private record ChangedSession(ChangeOutcome outcome, Optional<SessionDocument> session) {}
 
@@ -229,12 +229,12 @@ final class SessionDocuments {
 
   private CompletionStage<List<ChangedSession>> changeTogether(
       SessionId id, Supplier<List<SessionChange>> open) {
-    // Asked for once: those that are added later must not go by a read that was sent before.
+    // Taken once: changes added later must not rely on a read that was sent before.
     List<SessionChange> together = open.get();
     AtomicInteger written = new AtomicInteger();
     Function<VersionedText, Update<List<ChangedSession>>> step =
         found -> {
-          // A step that was written is taken again after a failed comparison only.
+          // A step that was written is repeated only after a failed comparison.
           boolean isOutdated = written.get() >= CONFLICTS_OF_NOTES;
           SessionDocument session = decode(id, found);
           List<ChangeOutcome> outcomes =
@@ -270,9 +270,9 @@ final class SessionDocuments {
   }
 
   /**
-   * A session that its first renewal creates. Its document may have been there before, and have
-   * been removed. Each renewal is a write, and each write of the document raises its version: a
-   * count from the version on is above all that observers have seen.
+   * A session that its first renewal creates. Its document may have existed before, and have been
+   * removed. Each renewal is a write, and each write of the document raises its version: a count
+   * from the version on exceeds all that observers have seen.
    */
   SessionDocument create(SessionSpec spec, Duration ttl, VersionedText absent, long now) {
     SessionDocument made = new SessionDocument(spec.client(), ttl, now);
@@ -282,7 +282,7 @@ final class SessionDocuments {
     return made;
   }
 
-  /** What a renewal is answered. Without a clock it tells no time of the store. */
+  /** The reply to a renewal. Without a clock it has no time of the store. */
   Renewal told(Renewal renewal) {
     return observer != null && renewal instanceof Renewal.Renewed renewed
         ? new Renewal.Renewed(0, renewed.notifications(), renewed.more(), renewed.incarnation())
@@ -290,9 +290,9 @@ final class SessionDocuments {
   }
 
   /**
-   * Ends a session that its owner has closed. Without a clock its document goes at once: a renewal
-   * that is executed late compares a version that is not there any more. Elsewhere it stays until
-   * none can be in flight.
+   * Ends a session that its owner has closed. Without a clock its document is removed at once: a
+   * renewal that is executed late compares a version that no longer exists. Elsewhere it stays
+   * until no renewal can be in flight.
    */
   CompletionStage<Boolean> close(SessionId id) {
     return updateRemembered(
@@ -311,7 +311,7 @@ final class SessionDocuments {
    * Adds notifications to the documents of their sessions, and removes those of ended attempts. The
    * sessions are written in parallel.
    *
-   * @param ended attempts whose earlier notifications go first
+   * @param ended attempts whose earlier notifications are removed first
    * @return whether any session's document was changed; outdated if one was given up
    */
   CompletionStage<ChangeOutcome> updateNotes(
@@ -345,20 +345,20 @@ final class SessionDocuments {
     return all;
   }
 
-  /** How a step has its sessions read. */
+  /** A way to read the sessions of a step. */
   interface SessionReader {
     CompletionStage<Optional<SessionDocument>> read(SessionId id);
   }
 
   /**
-   * Takes a pure step with the sessions that it asks for: those that it met were read, and it is
-   * taken once more, until it meets none that was not read.
+   * Takes a pure step with the sessions that it needs. The sessions that it met are read and the
+   * step is repeated, until it meets no unread session.
    */
   <T> CompletionStage<T> withSessions(SessionReader reader, Function<KnownSessions, T> step) {
     return withSessions(reader, new KnownSessions(), step);
   }
 
-  /** The same, where some sessions are known. */
+  /** Takes a step, where some sessions are known. */
   <T> CompletionStage<T> withSessions(
       SessionReader reader, KnownSessions sessions, Function<KnownSessions, T> step) {
     sessions.missing.clear();
@@ -375,9 +375,9 @@ final class SessionDocuments {
   }
 
   /**
-   * The sessions that were read, and those that would have to be. Used by one step at a time. A
-   * step that is taken again after a failed comparison keeps them, since a new read would give
-   * others time to write. A later step meets a session that has ended since.
+   * The sessions that were read, and those still to be read. Used by one step at a time. A step
+   * repeated after a failed comparison keeps them, since a new read would give others time to
+   * write. A later step finds a session that has ended since.
    */
   static final class KnownSessions implements LockStep.Liveness {
     private final Map<SessionId, Optional<SessionDocument>> known = new HashMap<>();
@@ -386,14 +386,15 @@ final class SessionDocuments {
     private final @Nullable SessionId renewed;
     private final LongSupplier renewedLeft;
 
-    /** None of them. */
+    /** No known sessions. */
     KnownSessions() {
       renewed = null;
       renewedLeft = () -> 0;
     }
 
     /**
-     * One that this process has renewed: nobody may end it yet, so it need not be read.
+     * With a session that this process has renewed: no process may end it yet, so it need not be
+     * read.
      *
      * @param left for how many microseconds it lives at least; 0 if it is not known
      */
@@ -402,12 +403,12 @@ final class SessionDocuments {
       this.renewedLeft = left;
     }
 
-    /** They are to be read again. */
+    /** Marks all sessions as to be read again. */
     void forgetAll() {
       known.clear();
     }
 
-    /** These notes were left, and the sessions are to be read again. */
+    /** Records that these notes were left; the sessions are to be read again. */
     void addLeft(List<SessionNotification> notes) {
       left.addAll(notes);
       known.clear();
@@ -418,12 +419,12 @@ final class SessionDocuments {
       return left.containsAll(notes);
     }
 
-    /** Those whose time has passed since they were read may have been renewed. */
+    /** Forgets sessions that have expired since they were read: they may have been renewed. */
     void forgetOverdue(long now) {
       known.values().removeIf(found -> found.filter(it -> it.isOverdue(now)).isPresent());
     }
 
-    /** Whether the step that was taken had to know more. */
+    /** Whether the last step met an unread session. */
     boolean isIncomplete() {
       return !missing.isEmpty();
     }
@@ -433,7 +434,7 @@ final class SessionDocuments {
       return missing.remove(id);
     }
 
-    /** Whether it was read. What is said of it otherwise is of no consequence. */
+    /** Whether the session was read. Answers about unread sessions are discarded. */
     private boolean isKnown(SessionId id) {
       boolean found = known.containsKey(id);
       if (!found) {

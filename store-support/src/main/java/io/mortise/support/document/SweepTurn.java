@@ -8,37 +8,37 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 
 /**
- * Whose turn it is to sweep, by what this process has seen of the document of the turn, and when.
+ * Decides whether it is this process's turn to sweep, by its observations of the turn's document.
  * Thread-safe.
  *
- * <p>The sweeping process writes the document about once a minute, after a sweep that took long a
- * little later. Another process takes the turn when it has seen the document unchanged for two
- * minutes. All clients over one store object count as one process: the store sweeps once for them.
+ * <p>The sweeping process writes the document about once a minute, a little later after a long
+ * sweep. Another process takes the turn when it has seen the document unchanged for two minutes.
+ * All clients over one store object count as one process: the store sweeps once for them.
  */
 final class SweepTurn {
   /** A live process writes sooner, unless a sweep takes a minute. Two that sweep do no harm. */
   private static final long STANDS_STILL = LockRecord.micros(Duration.ofMinutes(2));
 
-  /** A client asks each 53 to 60 s. Another one over the same store would have it swept twice. */
+  /** A client asks every 53 to 60 s. A second client over the same store must not sweep again. */
   private static final long BETWEEN_OWN = LockRecord.micros(Duration.ofSeconds(45));
 
-  /** Tells what was written here from what others wrote, also if the answer to a write was lost. */
+  /** Identifies this process's writes, also if the answer to a write was lost. */
   private final String own = Long.toHexString(ThreadLocalRandom.current().nextLong());
 
   private final LongSupplier micros;
   private final ReentrantLock guard = new ReentrantLock();
 
-  /** When this process has written the document last. Guarded by the lock. */
+  /** The time of this process's last write of the document. Guarded by the lock. */
   private long written;
 
-  /** The version that another process has written, as it was seen last; empty if none was. */
+  /** The version that another process has written, as seen last; empty if none was. */
   private String seen = "";
 
-  /** When that was seen for the first time. */
+  /** The time when that version was seen first. */
   private long seenSince;
 
   /**
-   * Nobody's turn yet.
+   * The turn belongs to no process yet.
    *
    * @param micros a clock that never goes back
    */
@@ -46,7 +46,7 @@ final class SweepTurn {
     this.micros = micros;
   }
 
-  /** Takes in the document as it was read just now; returns whether the turn may be taken. */
+  /** Records the document as it was read just now; returns whether the turn may be taken. */
   boolean isFree(VersionedText found) {
     guard.lock();
     try {
@@ -71,7 +71,7 @@ final class SweepTurn {
     return own.equals(found.text());
   }
 
-  /** What to write to take the turn now, or to keep it. */
+  /** The text that takes or keeps the turn. */
   String take() {
     guard.lock();
     try {

@@ -12,94 +12,95 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Documents, each with a version: all that a {@link DocumentStore} needs of a server. Reading one
- * and replacing one whose version is still that which was read are atomic; nothing else is.
+ * Documents, each with a version: all that a {@link DocumentStore} needs of a server. Two
+ * operations are atomic: to read a document, and to replace it if its version is unchanged since
+ * the read.
  *
  * <p>Keys are {@code session/} and a session's id, {@code lock/} and a lock's name, {@code fact/}
- * and a fact's, or {@code sweep/turn}: up to 517 bytes of any UTF-8 without control characters.
- * Texts have control characters: tabs and line feeds.
+ * and a fact's, or {@code sweep/turn}: up to 517 bytes of UTF-8 without control characters. Texts
+ * have control characters: tabs and line feeds.
  *
- * <p>Thread-safe. No method waits for an answer or a connection; connections that broke are made
- * anew. A write into a full socket may block for the timeout. Stages complete on any thread, with
- * no lock held. They complete exceptionally with {@link io.mortise.StoreUnavailableException} if
- * the server does not answer. A write may then have been made, but is never made later than {@link
- * io.mortise.spi.StoreProfile#maxInFlight} after the call; in a store {@linkplain
- * DocumentStore#clockless without a clock} at any time, if its version is then still the one that
- * was found. A failure without an {@link java.io.IOException} or {@link
+ * <p>Thread-safe. No method waits for an answer or a connection; broken connections are reopened. A
+ * write into a full socket may block for the timeout. Stages complete on any thread, with no lock
+ * held. They complete exceptionally with {@link io.mortise.StoreUnavailableException} if the server
+ * does not answer. A write may then have been executed, but is never executed later than {@link
+ * io.mortise.spi.StoreProfile#maxInFlight} after the call. In a store {@linkplain
+ * DocumentStore#clockless without a clock} it may be executed at any time, if the version is then
+ * still the one that was found. A failure without an {@link java.io.IOException} or {@link
  * java.util.concurrent.TimeoutException} among its causes means that the server has refused the
- * request; that of a document that is too large has a {@link DocumentTooLargeException} as its
- * cause.
+ * request; the failure for a document that is too large has a {@link DocumentTooLargeException} as
+ * its cause.
  */
 @Beta
 public interface VersionedDocuments {
   /**
-   * A document as it was read.
+   * A document at the time of a read.
    *
    * @param text null if there is none under that key
-   * @param version what the server calls this state of the document; a document that was removed
-   *     and made anew never gets an old version. In a store {@linkplain DocumentStore#clockless
+   * @param version the server's name for this state of the document; a document that was removed
+   *     and created again never gets an old version. In a store {@linkplain DocumentStore#clockless
    *     without a clock} a decimal number that each write of the document raises, also its removal;
-   *     so a write that found none fails if one was made and removed since
+   *     so a write that found no document fails if one was created and removed since
    */
   record VersionedText(@Nullable String text, String version) {
-    /** No document, where the server has a clock. Without one, absence too has a version. */
+    /** An absent document, if the server has a clock. Without one, absence too has a version. */
     public static final VersionedText ABSENT = new VersionedText(null, "");
   }
 
   /**
-   * What became of a write.
+   * The outcome of a write.
    *
    * @param made false if another process has written meanwhile; nothing was changed then
-   * @param stands the document right after that, if the server tells it in the same answer; null if
-   *     not: it is read then where it is needed
+   * @param stands the document right after that, if the server returns it in the same answer; null
+   *     if not: it is then read when needed
    */
   record Written(boolean made, @Nullable VersionedText stands) {}
 
   /**
-   * Reads a document. A read that begins after a write has completed must see it; replicas that may
-   * be behind are not asked.
+   * Reads a document. A read that begins after a write has completed must see it; stale replicas
+   * are not read.
    */
   CompletionStage<VersionedText> read(String key);
 
   /**
-   * Writes the document, or removes it, if its version is still that which was found.
+   * Writes the document, or removes it, if its version is still the one found.
    *
-   * @param text the whole document from now on; null to remove it
-   * @return whether it was written, and what stands there now
+   * @param text the whole new document; null to remove it
+   * @return whether it was written, and the present document
    */
   CompletionStage<Written> compareAndSet(String key, VersionedText found, @Nullable String text);
 
   /**
-   * Keys that begin with a prefix, in an order that never changes. Documents that are made or
-   * removed meanwhile may be missing or not, and one that was removed may be listed for a while.
+   * Keys that begin with a prefix, in an order that never changes. Documents created or removed
+   * meanwhile may be listed or not, and a removed document may be listed for a while.
    *
    * @param after the last key of the call before; empty to begin
-   * @param limit the most keys to return; fewer are the last ones
+   * @param limit the maximum number of keys; fewer than this are the last ones
    */
   CompletionStage<List<String>> scan(String prefix, String after, int limit);
 
   /**
    * A document of a list.
    *
-   * @param found as {@link #read} would tell it; without a text if it was removed meanwhile
+   * @param found as {@link #read} would return it; without a text if it was removed meanwhile
    */
   record ListedText(String key, VersionedText found) {}
 
   /**
-   * The documents of the keys that {@link #scan} lists, for a look at many. Each as it stood at
-   * some time of the call, or later. The default reads them one by one, some at a time; a server
-   * that lists texts too needs one request.
+   * The documents of the keys that {@link #scan} lists, to read many. Each as it stood at some time
+   * of the call, or later. The default reads them one by one, some at a time; a server that lists
+   * texts too needs one request.
    */
   default CompletionStage<List<ListedText>> scanTexts(String prefix, String after, int limit) {
     return scan(prefix, after, limit).thenCompose(keys -> ListedTexts.read(this, keys));
   }
 
   /**
-   * Forgets what the removal of a document has left in the server, if no request from before the
-   * removal can be in flight any more. Called by a sweep, with a key that {@link #scan} has listed
-   * and that has no document. The default has nothing to forget.
+   * Forgets the remains of a removed document in the server, if no request from before the removal
+   * can be in flight any more. Called by a sweep, with a key that {@link #scan} has listed and that
+   * has no document. The default has nothing to forget.
    *
-   * @return whether it has forgotten something
+   * @return whether anything was forgotten
    */
   default CompletionStage<Boolean> forget(String key) {
     return CompletableFuture.completedFuture(false);
@@ -107,13 +108,13 @@ public interface VersionedDocuments {
 
   /**
    * Calls {@code changed}, on any thread, soon after another process has written the document. May
-   * leave some writes out, and all before the next write of this process: a watched document is one
-   * that its watcher writes again and again. Leaves out this process's own writes as far as it can
-   * tell them, since each call costs a read. A watch whose connection broke is made anew, at the
-   * next write of this process at the latest. A key may have several watches. Called only for a
-   * store with {@link io.mortise.spi.Capability#PUSH}.
+   * skip some writes, and all before the next write of this process: the watcher writes a watched
+   * document again and again. Skips this process's own writes as far as it can recognise them,
+   * since each call costs a read. A watch whose connection broke is renewed, at the next write of
+   * this process at the latest. A key may have several watches. Called only for a store with {@link
+   * io.mortise.spi.Capability#PUSH}.
    *
-   * @return ends this watch, and no other one of the key; may be run more than once
+   * @return the action that ends this watch, and no other one of the key; may be run more than once
    */
   default Runnable watch(String key, Runnable changed) {
     return () -> {};
@@ -121,8 +122,8 @@ public interface VersionedDocuments {
 
   /**
    * The server's time, in microseconds since 1970: one clock for all processes, which never goes
-   * back. Sessions and times end by it. Not called for a store {@linkplain DocumentStore#clockless
-   * without a clock}.
+   * back. Sessions and times expire by it. Not called for a store {@linkplain
+   * DocumentStore#clockless without a clock}.
    *
    * @throws UnsupportedOperationException by default, for servers without a clock
    */
@@ -133,8 +134,9 @@ public interface VersionedDocuments {
 
   /**
    * The time of day of this process in microseconds. In a store {@linkplain DocumentStore#clockless
-   * without a clock} ages are shown by it, and idle records forgotten. It is read once, and then
-   * runs with the monotonic clock and the time for which the host is suspended: it never goes back.
+   * without a clock} displayed ages and the removal of idle records use it. It is read once, and
+   * then runs with the monotonic clock and the time for which the host is suspended: it never goes
+   * back.
    */
   static LongSupplier timeOfDay(Ticker ticker, InstantSource wallClock) {
     Ticker suspended = SystemEnv.suspendedLately(ticker);

@@ -1,6 +1,6 @@
 /**
- * Stores that keep a document for each lock and one for each session, and change one at a time by
- * compare-and-set: start at {@link io.mortise.support.document.DocumentStore}. An author writes
+ * Stores that keep a document for each lock and each session, and change one at a time by
+ * compare-and-set: start at {@link io.mortise.support.document.DocumentStore}. An author implements
  * {@link io.mortise.support.document.VersionedDocuments} only.
  */
 @NullMarked

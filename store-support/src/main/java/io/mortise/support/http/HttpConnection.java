@@ -25,11 +25,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One connection to a server, for one exchange at a time. It has a thread of its own, which opens
- * it, reads from it, and so finds at once that the server has closed it. Any thread may {@link
- * #take} it while it is idle, and writes its request itself; any may {@link #kill} it.
+ * it, reads from it, and so detects at once that the server has closed it. Any thread may {@link
+ * #take} it while it is idle, and writes its request itself; any thread may {@link #kill} it.
  */
 final class HttpConnection {
-  /** Stands for the end of a connection that was idle. */
+  /** Marks the end of a connection that was idle. */
   private static final HttpExchange ENDED =
       new HttpExchange(new HttpRequest("", "/", Map.of(), null), Duration.ZERO, null);
 
@@ -44,14 +44,14 @@ final class HttpConnection {
   private volatile int route;
   private volatile int addresses = 1;
 
-  /** Another one for each address that is tried. Written by the thread that connects. */
+  /** Replaced for each address that is tried. Written by the thread that connects. */
   private volatile Socket socket = unconnected();
 
   private volatile boolean isKilled;
 
   private final HttpReader reader = new HttpReader(this::read);
 
-  /** Null while it is idle. */
+  /** Null while the connection is idle. */
   private final AtomicReference<@Nullable HttpExchange> current = new AtomicReference<>();
 
   /** Held during a write. */
@@ -63,23 +63,23 @@ final class HttpConnection {
   private @Nullable InputStream in;
   private volatile @Nullable OutputStream out;
 
-  /** Of the reading thread. */
+  /** Used by the reading thread only. */
   private long deadline;
 
-  /** Tells the addresses of a host. */
+  /** Resolves the addresses of a host. */
   interface HostResolver {
-    /** At least one. Blocks. */
+    /** Returns at least one address. Blocks. */
     InetAddress[] addresses(String host) throws UnknownHostException;
   }
 
   /**
-   * Not connected yet.
+   * A connection that is not open yet.
    *
-   * @param route the server by its number among all, plus as often their count as addresses of its
-   *     host are to be tried later than the others
-   * @param servers how many there are
-   * @param limit for connecting to any of the addresses; to find them and the handshake of TLS come
-   *     on top
+   * @param route the server's number, plus the number of servers times the count of its host's
+   *     addresses that are to be tried later than the others
+   * @param servers the number of servers
+   * @param limit the time for connecting to any of the addresses; name resolution and the TLS
+   *     handshake come on top
    */
   HttpConnection(
       int route, int servers, URI address, Duration limit, Ticker ticker, HostResolver resolver) {
@@ -92,17 +92,17 @@ final class HttpConnection {
     this.resolver = resolver;
   }
 
-  /** A proxy would see tokens and passwords. */
+  /** Without a proxy, which would see tokens and passwords. */
   private static Socket unconnected() {
     return new Socket(Proxy.NO_PROXY);
   }
 
-  /** The route that leads to it; the one that it was made with until it is connected. */
+  /** The route to its server; before it is connected, the route it was created with. */
   int route() {
     return route;
   }
 
-  /** How many addresses its host has; 1 until they are known. */
+  /** The number of addresses of its host; 1 until they are known. */
   int addresses() {
     return addresses;
   }
@@ -124,9 +124,9 @@ final class HttpConnection {
   }
 
   /**
-   * Tries one address after the other, beginning where its route says. Each has its share of what
-   * is left of the limit, so that all are tried within it. If there is none, the first failure is
-   * told: the second address is often one of IPv6 that no network here leads to.
+   * Tries one address after the other, beginning with that of its route. Each has its share of the
+   * remaining limit, so that all are tried within it. If all fail, the first failure is thrown: the
+   * second address is often an unreachable one of IPv6.
    */
   private Socket connected(InetAddress[] all) throws IOException {
     addresses = all.length;
@@ -163,7 +163,7 @@ final class HttpConnection {
     SSLSocket secured =
         (SSLSocket) tls.getSocketFactory().createSocket(plain, host, address.getPort(), true);
     SSLParameters parameters = secured.getSSLParameters();
-    // Without this, any certificate of a trusted authority would do, whomever it is for.
+    // Without this, any certificate of a trusted authority would do, for any host.
     parameters.setEndpointIdentificationAlgorithm("HTTPS");
     secured.setSSLParameters(parameters);
     secured.startHandshake();
@@ -171,10 +171,10 @@ final class HttpConnection {
   }
 
   /**
-   * Begins an exchange, if the connection is idle. Blocks only if the server takes nothing in, and
-   * for no longer than the exchange may last.
+   * Begins an exchange, if the connection is idle. Blocks only if the server reads nothing, and for
+   * no longer than the exchange may last.
    *
-   * @return false if it is not; nothing was sent then
+   * @return false if the connection is not idle; nothing was sent then
    */
   boolean take(HttpExchange exchange) {
     exchange.movesTo(this, ticker.nanos());
@@ -218,7 +218,7 @@ final class HttpConnection {
       writing.unlock();
       return true;
     } catch (InterruptedException e) {
-      // By a callback of the answer: the connection ends, and its thread.
+      // Called by a callback of the answer: the connection ends, and its thread.
       return false;
     }
   }
@@ -226,9 +226,9 @@ final class HttpConnection {
   /**
    * Waits for the next exchange. Blocks. Called by the connection's own thread.
    *
-   * @param mostIdle for how long
-   * @return null if there is none, and can be none any more: the server has closed the connection,
-   *     or it was idle for too long
+   * @param mostIdle the time limit
+   * @return null if there will be none: the server has closed the connection, or it was idle for
+   *     too long
    */
   @Nullable HttpExchange awaitExchange(Duration mostIdle) {
     long idleUntil = ticker.nanos() + mostIdle.toNanos();
@@ -240,10 +240,10 @@ final class HttpConnection {
       } else if (ended && current.compareAndSet(null, ENDED)) {
         return null;
       }
-      // No longer than an answer may take, lest one be waited for longer.
+      // No longer than an answer may take, or the wait for an answer could be longer.
       deadline = Math.min(idleUntil - ticker.nanos(), limit.toNanos()) + ticker.nanos();
       try {
-        // While it is idle a server has nothing to say.
+        // A server has nothing to send while the connection is idle.
         var unused = reader.awaitBytes();
         ended = true;
       } catch (SocketTimeoutException e) {
@@ -254,12 +254,12 @@ final class HttpConnection {
     }
   }
 
-  /** The exchange has ended. */
+  /** Marks the end of the exchange. */
   void becomesIdle() {
     current.set(null);
   }
 
-  /** The reader of this connection, which reads until then. */
+  /** The reader of this connection, which reads until the given time. */
   HttpReader reader(long until) {
     deadline = until;
     return reader;
@@ -271,7 +271,7 @@ final class HttpConnection {
     if (from == null || left < 0) {
       throw new SocketTimeoutException("no answer in time");
     }
-    // With TLS it is the lower socket that waits.
+    // With TLS the lower socket waits.
     socket.setSoTimeout((int) Math.min(left + 1, Integer.MAX_VALUE));
     return from.read(buffer);
   }
@@ -280,10 +280,10 @@ final class HttpConnection {
   void kill() {
     isKilled = true;
     try {
-      // Below TLS, whose farewell might block.
+      // The socket below TLS, because the closing message of TLS might block.
       socket.close();
     } catch (IOException e) {
-      // It is gone either way.
+      // The connection is closed either way.
     }
   }
 }

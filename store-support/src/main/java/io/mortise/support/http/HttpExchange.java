@@ -17,13 +17,13 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request and its answer. Completed by the thread that reads its connection. The connection is of
- * no use any more if the exchange is cancelled, or fails in another way.
+ * A request and its answer. Completed by the thread that reads its connection. The connection is
+ * unusable if the exchange is cancelled, or fails in another way.
  */
 final class HttpExchange extends CompletableFuture<HttpResponse> {
   /**
-   * An answer that may be longer than a document has a sixteenth of the heap at most: it is there
-   * up to four times while it is read.
+   * An answer that may exceed a document has a sixteenth of the heap at most: up to four copies
+   * exist while it is read.
    */
   private static final long MOST_BYTES =
       Math.max(HttpRequest.MAX_DOCUMENT_BYTES, Runtime.getRuntime().maxMemory() / 16);
@@ -32,7 +32,7 @@ final class HttpExchange extends CompletableFuture<HttpResponse> {
   private final Duration limit;
   private final @Nullable Consumer<String> lines;
 
-  /** When it was last to be sent. Set before its connection gets it. */
+  /** The time of its last sending. Set before its connection gets it. */
   private long since;
 
   private volatile @Nullable HttpConnection connection;
@@ -40,15 +40,15 @@ final class HttpExchange extends CompletableFuture<HttpResponse> {
   /** Completes when the exchange begins, or is given up. */
   final CompletableFuture<Void> begun = new CompletableFuture<>();
 
-  /** Whether it is one of those whose number has a bound. Of the thread that has it in hand. */
+  /** Whether it is one of the exchanges whose number is limited. Used by the owning thread only. */
   boolean hasTurn;
 
   /**
-   * Not sent yet.
+   * An exchange that is not sent yet.
    *
-   * @param limit from the request to the end of the answer's headers; the rest has as long again
-   * @param lines gets the lines of the answer, by the reading thread; null if it is wanted as a
-   *     whole
+   * @param limit the time from the request to the end of the answer's headers; the body has the
+   *     same time again
+   * @param lines receives the lines of the answer on the reading thread; null to read it as a whole
    */
   HttpExchange(HttpRequest request, Duration limit, @Nullable Consumer<String> lines) {
     this.request = request;
@@ -83,13 +83,13 @@ final class HttpExchange extends CompletableFuture<HttpResponse> {
     var unused = orTimeout(limit.multipliedBy(2).toMillis(), TimeUnit.MILLISECONDS);
   }
 
-  /** It has its turn; returns false if it was given up before. */
+  /** Starts its turn; returns false if it was given up before. */
   boolean begins() {
     hasTurn = begun.complete(null) && !isDone();
     return hasTurn;
   }
 
-  /** It is on that connection from now on. */
+  /** Assigns it to a connection. */
   void movesTo(HttpConnection next, long now) {
     since = now;
     connection = next;
@@ -103,7 +103,7 @@ final class HttpExchange extends CompletableFuture<HttpResponse> {
     return request.bytes(host);
   }
 
-  /** How long the answer may be. */
+  /** The maximum length of the answer. */
   static long mostBytes(HttpRequest request) {
     return Math.min(request.maxAnswerBytes(), MOST_BYTES);
   }
@@ -133,7 +133,7 @@ final class HttpExchange extends CompletableFuture<HttpResponse> {
     return complete(answer) && mayFollow;
   }
 
-  /** Passes lines on. What stands behind the last one is no line yet. */
+  /** Passes lines to the consumer. Text behind the last line end is no line yet. */
   private static final class LineSplitter extends OutputStream {
     private final ByteArrayOutputStream line;
     private final Consumer<String> lines;

@@ -12,13 +12,13 @@ import java.util.Map;
 import java.util.regex.Pattern;
 
 /**
- * Reads the answers that come by one connection: HTTP/1.1 as RFC 9112 has it, and 1.0. An answer in
- * another form is a {@link ProtocolException}, as is one that is too large. For one thread.
+ * Reads the answers of one connection: HTTP/1.1 (RFC 9112), and 1.0. An answer in another form, or
+ * a too large one, is a {@link ProtocolException}. For one thread.
  */
 final class HttpReader {
   private static final int MOST_OF_HEAD = 64 * 1024;
 
-  /** Added to the length of each line, so that there cannot be many. */
+  /** Added to the length of each line, to limit the number of lines. */
   private static final int LINE_COST = 32;
 
   private static final int FIRST_FINAL = 200;
@@ -38,20 +38,20 @@ final class HttpReader {
   private int position;
   private int end;
 
-  /** How much the lines of one answer's head may still have. */
+  /** The rest of the allowance for the head of one answer. */
   private int left;
 
   /** The source of the bytes. */
   interface ByteSource {
-    /** Reads at least one byte, and as many as there are; blocks. Returns -1 at the end. */
+    /** Reads at least one byte, and as many as are available; blocks. Returns -1 at the end. */
     int read(byte[] buffer) throws IOException;
   }
 
   /**
    * The head of an answer, before its body.
    *
-   * @param headers by their names in lower case
-   * @param isLast whether the server wants no further request on this connection
+   * @param headers the headers by their names in lower case
+   * @param isLast whether the server accepts no further request on this connection
    */
   record AnswerHead(int status, Map<String, String> headers, boolean isLast) {}
 
@@ -62,7 +62,7 @@ final class HttpReader {
   /** Waits until there is something to read. Returns false at the end. */
   boolean awaitBytes() throws IOException {
     if (position == end) {
-      // First: where the read fails, what was read before must not be there again.
+      // Reset first: if the read fails, bytes read before must not be there again.
       position = 0;
       end = 0;
       end = Math.max(0, source.read(buffer));
@@ -76,7 +76,7 @@ final class HttpReader {
     }
   }
 
-  /** Reads up to the body. Interim answers are passed over. */
+  /** Reads up to the body. Skips interim answers. */
   AnswerHead readHead() throws IOException {
     if (!awaitBytes()) {
       throw new EOFException("the server closed it without an answer");
@@ -102,7 +102,7 @@ final class HttpReader {
         Integer.parseInt(first.substring(9, 12)), headers, isOld || connection.contains("close"));
   }
 
-  /** Up to the empty line. */
+  /** Reads headers up to the empty line. */
   private Map<String, String> readHeaders() throws IOException {
     Map<String, String> headers = new HashMap<>();
     for (String line = readLine(); !line.isEmpty(); line = readLine()) {
@@ -118,7 +118,7 @@ final class HttpReader {
     return headers;
   }
 
-  /** Without its end. */
+  /** Reads a line, without its end. */
   private String readLine() throws IOException {
     StringBuilder line = new StringBuilder();
     left -= LINE_COST;
@@ -147,7 +147,7 @@ final class HttpReader {
   /**
    * Reads the body.
    *
-   * @param most bytes that it may have
+   * @param most its maximum number of bytes
    * @return whether another answer may follow
    */
   boolean readBody(AnswerHead head, OutputStream to, long most) throws IOException {
@@ -160,7 +160,8 @@ final class HttpReader {
         throw new ProtocolException("the answer is encoded: " + FailureText.quoted(coding));
       }
       readChunks(to, most);
-      // An answer with both may be a trick, as one that has more behind its end.
+      // An answer with chunks and a length may be an attack, as may one with more bytes behind its
+      // end.
       return !head.isLast() && length == null && position == end;
     } else if (length != null) {
       copy(within(number(LENGTH, length, DECIMAL), most, most), to);
@@ -204,7 +205,7 @@ final class HttpReader {
   /**
    * The length, if there is room for it.
    *
-   * @param room what is left of the most that the answer may have
+   * @param room the rest of the allowance of the answer
    */
   private static long within(long length, long room, long most) throws ProtocolException {
     if (length > room) {

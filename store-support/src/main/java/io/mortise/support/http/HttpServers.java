@@ -34,27 +34,28 @@ import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Requests to the servers of one system, over connections of our own ({@link HttpConnection}). Each
- * request has one for itself while it lasts, so there is a bound on those that are sent at a time;
- * further ones wait for their turn, for no longer than for an answer: a request whose turn has not
- * come by then fails, and is never sent. A request whose server cannot be connected to goes to the
- * next one. A request that may have been executed is not sent again: that is its caller's affair.
+ * Sends requests to the servers of one system, over {@link HttpConnection}s. Each request has a
+ * connection for itself while it lasts, so the number of concurrent requests is limited. Further
+ * ones wait for their turn, for as long as for an answer: then they fail, and are never sent. If a
+ * server refuses connections, the request goes to the next one. Requests that may have been
+ * executed are not retried here.
  *
- * <p><b>Routes.</b> A server that fails is left for the next one; after the last one the first one
- * comes again, at the next address of its host. So an address that takes connections and does not
- * answer costs one request its timeout, and one that takes none costs one connection its share.
+ * <p><b>Routes.</b> After a failure the next server is used; after the last one the first one
+ * again, at the next address of its host. So an address that accepts connections and does not
+ * answer costs one request its timeout, and an address that accepts none costs one connection its
+ * share.
  *
  * <p><b>Threads.</b> The calling thread writes a request, if a connection is idle; a write into a
  * full socket blocks it for the timeout at most. The thread of the connection reads the answer and
- * runs what depends on it; only then the connection is idle again. So no answer waits for the
+ * runs the dependent callbacks; only then the connection is idle again. So no answer waits for the
  * callbacks of another one.
  *
- * <p>Thread-safe. Nothing is called under the lock.
+ * <p>Thread-safe. No callback runs under the lock.
  */
 public final class HttpServers implements AutoCloseable {
   /**
-   * A firewall may have forgotten an older one without a word, and a proxy may be about to close
-   * it. A new one costs a round trip.
+   * A firewall may have dropped an older connection silently, and a proxy may be about to close it.
+   * A new one costs a round trip.
    */
   private static final Duration MOST_IDLE = Duration.ofSeconds(2);
 
@@ -66,7 +67,7 @@ public final class HttpServers implements AutoCloseable {
   private final HostResolver resolver;
   private final @Nullable SSLContext tls;
 
-  /** All connections, and those that were used last first: others end by themselves. */
+  /** All connections, and the idle ones by last use: others end by themselves. */
   private final Set<HttpConnection> open = ConcurrentHashMap.newKeySet();
 
   private final Deque<HttpConnection> idle = new ConcurrentLinkedDeque<>();
@@ -75,7 +76,7 @@ public final class HttpServers implements AutoCloseable {
 
   /**
    * Exchanges that wait for their turn; given-up ones stay until they are polled. Guarded by the
-   * lock, as the next.
+   * lock, as is the next field.
    */
   private final Queue<HttpExchange> waiting = new ArrayDeque<>();
 
@@ -90,12 +91,12 @@ public final class HttpServers implements AutoCloseable {
   private volatile boolean closed;
 
   /**
-   * A request, to whatever server.
+   * A request to any of the servers.
    *
-   * @param path with its query
-   * @param body null if it has none
-   * @param maxAnswerBytes how many bytes the body of its answer may have; if the answer is read by
-   *     lines, each of them. A longer answer fails the exchange, so no server can fill the heap
+   * @param path the path with its query
+   * @param body the body; null if it has none
+   * @param maxAnswerBytes the maximum length of the answer's body; of each line if the answer is
+   *     read by lines. A longer answer fails the exchange, so no server can fill the heap
    */
   public record HttpRequest(
       String method,
@@ -104,8 +105,8 @@ public final class HttpServers implements AutoCloseable {
       @Nullable String body,
       long maxAnswerBytes) {
     /**
-     * For an answer with one document. Etcd takes requests of 1.5 MiB unless it is set otherwise,
-     * and answers them in Base64; Consul takes half a MiB.
+     * The limit of an answer with one document. Etcd accepts requests of 1.5 MiB by default, and
+     * answers them in Base64; Consul accepts half a MiB.
      */
     public static final long MAX_DOCUMENT_BYTES = 4 << 20;
 
@@ -116,9 +117,10 @@ public final class HttpServers implements AutoCloseable {
     private static final Pattern VALUE = Pattern.compile("[ -~]*");
 
     /**
-     * Refuses what would be another request, or none.
+     * Refuses text that would form another request, or none.
      *
-     * @throws IllegalArgumentException if the path or a header has characters that HTTP has not
+     * @throws IllegalArgumentException if the path or a header has characters that HTTP does not
+     *     allow
      */
     public HttpRequest {
       headers = Map.copyOf(headers);
@@ -129,13 +131,13 @@ public final class HttpServers implements AutoCloseable {
       }
     }
 
-    /** One that is answered with a document at most. */
+    /** A request that is answered with at most one document. */
     public HttpRequest(
         String method, String path, Map<String, String> headers, @Nullable String body) {
       this(method, path, headers, body, MAX_DOCUMENT_BYTES);
     }
 
-    /** How many characters, of ASCII, may be written so that they can be read again. */
+    /** The maximum number of ASCII characters that can be written and still be read again. */
     long maxBody() {
       return maxAnswerBytes - ANSWER_OVERHEAD_BYTES;
     }
@@ -144,7 +146,7 @@ public final class HttpServers implements AutoCloseable {
       return body != null && body.length() > maxBody();
     }
 
-    /** As it is sent. */
+    /** The request in the form that is sent. */
     byte[] bytes(String host) {
       byte[] content = body == null ? new byte[0] : body.getBytes(StandardCharsets.UTF_8);
       StringBuilder head = new StringBuilder(256);
@@ -169,14 +171,14 @@ public final class HttpServers implements AutoCloseable {
   /**
    * An answer of a server.
    *
-   * @param route to the server that has, for {@link #moveOn}
-   * @param headers by their names in lower case
+   * @param route the route to the answering server, for {@link #moveOn}
+   * @param headers the headers by their names in lower case
    * @param body the part after the last line end, if its lines were wanted
    */
   public record HttpResponse(int route, int status, Map<String, String> headers, String body) {
     /**
-     * What answered, for messages about a server that is another one than was meant: {@code
-     * status=404, server='nginx', answer='<html>…'}.
+     * A description of the answer, for messages about an unexpected server: {@code status=404,
+     * server='nginx', answer='<html>…'}.
      */
     public String described() {
       return "status=%s, server='%s', answer='%s'"
@@ -190,8 +192,8 @@ public final class HttpServers implements AutoCloseable {
   /**
    * Sends nothing yet.
    *
-   * @param mostInFlight how many are sent at a time
-   * @param purpose what its threads are called by
+   * @param mostInFlight the maximum number of concurrent requests
+   * @param purpose the name of its threads
    * @throws StoreUnfitException if the trusted certificates cannot be read
    */
   public HttpServers(HttpTarget target, int mostInFlight, String purpose, Ticker ticker) {
@@ -199,9 +201,9 @@ public final class HttpServers implements AutoCloseable {
   }
 
   /**
-   * The same, with another resolver.
+   * An instance with another resolver.
    *
-   * @param mostIdle after which a connection is not used again
+   * @param mostIdle the idle time after which a connection is not used again
    */
   HttpServers(
       HttpTarget target,
@@ -234,9 +236,10 @@ public final class HttpServers implements AutoCloseable {
   }
 
   /**
-   * Sends to the present server, or the next one that can be connected to, when the request has its
-   * turn. If that has not come within the target's timeout, the request is never sent. Nor is one
-   * that is longer than its answer may be: what it writes could not be read again.
+   * Sends to the present server, or to the next one that accepts connections, when it is the
+   * request's turn. If its turn has not come within the target's timeout, the request is never
+   * sent. Nor is a request that is longer than its answer may be: the document that it writes could
+   * not be read again.
    */
   public CompletableFuture<HttpResponse> send(HttpRequest request) {
     if (request.isTooLong()) {
@@ -252,18 +255,19 @@ public final class HttpServers implements AutoCloseable {
   }
 
   /**
-   * Sends a request that takes as long as it takes, besides those that have their turn. Does not
-   * block.
+   * Sends a request that the limit of concurrent ones does not count. Does not block.
    *
-   * @param limit until the headers of the answer have come; the rest has as long again
-   * @param lines gets the lines of the answer, by one thread; null if it is wanted as a whole
+   * @param limit the time until the headers of the answer have come; the body has the same time
+   *     again
+   * @param lines receives the lines of the answer on one thread; null to read it as a whole
    * @return completes at the end of the answer; cancelling it ends the request
    */
   public CompletableFuture<HttpResponse> stream(
       HttpRequest request, Duration limit, @Nullable Consumer<String> lines) {
     HttpExchange exchange = new HttpExchange(request, limit, lines);
-    // Without a body it fits into the empty buffer of an idle socket. With one it may not, and the
-    // limit is too long for a caller to wait: the thread of a new connection writes it.
+    // Without a body the request fits into the empty buffer of an idle socket. With a body it may
+    // not, and the limit is too long for a caller to wait: the thread of a new connection writes
+    // it.
     if (request.body() != null || !isTaken(exchange)) {
       var unused = isStarted(exchange);
     }
@@ -271,11 +275,11 @@ public final class HttpServers implements AutoCloseable {
   }
 
   /**
-   * Makes a request that may be executed again. One server after the other is asked, at each
-   * address of its host, until one answers; for as long as a timeout for each of them lasts.
+   * Makes a repeatable request. Tries one server after the other, at each address of its host,
+   * until one answers; for as long as a timeout for each of them lasts.
    *
-   * @param request sends it, and fails with a {@link StoreUnavailableException} if another server
-   *     may do better
+   * @param request sends the request, and fails with a {@link StoreUnavailableException} if another
+   *     server may succeed
    */
   public <T> CompletionStage<T> askAny(Supplier<? extends CompletionStage<T>> request) {
     return askAny(request, ticker.nanos(), 1);
@@ -297,7 +301,7 @@ public final class HttpServers implements AutoCloseable {
             });
   }
 
-  /** Whether it has its turn now; else it waits for it. */
+  /** Whether it is the exchange's turn now; otherwise it waits for it. */
   private boolean takesTurn(HttpExchange exchange) {
     guard.lock();
     try {
@@ -313,7 +317,7 @@ public final class HttpServers implements AutoCloseable {
     }
   }
 
-  /** Passes the turn of an exchange on; returns null if it has none, or no other waits for it. */
+  /** Passes an exchange's turn on; returns null if it has none, or no exchange waits for it. */
   private @Nullable HttpExchange next(HttpExchange ended) {
     HttpExchange next = null;
     while (ended.hasTurn) {
@@ -329,7 +333,7 @@ public final class HttpServers implements AutoCloseable {
     return next;
   }
 
-  /** Sends by a connection that is idle, or by a new one. */
+  /** Sends over an idle connection, or over a new one. */
   private void begin(@Nullable HttpExchange first) {
     HttpExchange exchange = first;
     while (exchange != null && !isTaken(exchange) && !isStarted(exchange)) {
@@ -350,7 +354,7 @@ public final class HttpServers implements AutoCloseable {
     }
   }
 
-  /** Whether a connection that was idle takes it. */
+  /** Whether an idle connection takes it. */
   private boolean isTaken(HttpExchange exchange) {
     while (true) {
       HttpConnection last = idle.poll();
@@ -390,7 +394,7 @@ public final class HttpServers implements AutoCloseable {
         moveOn(connection.route());
         endIdle();
       }
-      // Now, since what depends on it may ask again.
+      // Now, because dependent callbacks may send again.
       exchange.completeExceptionally(e);
     } finally {
       if (connection != null) {
@@ -400,7 +404,7 @@ public final class HttpServers implements AutoCloseable {
     }
   }
 
-  /** Writes in the thread of the connection, so that no other one reads, and ends it in time. */
+  /** Writes on the thread of the connection, so that no other thread reads, and ends it in time. */
   private void take(HttpConnection connection, HttpExchange exchange) {
     CompletableFuture<Void> written = new CompletableFuture<>();
     exchange.giveUpUnless(
@@ -411,7 +415,7 @@ public final class HttpServers implements AutoCloseable {
 
   private HttpConnection connect(HttpExchange first) throws IOException {
     CompletableFuture<Void> connected = new CompletableFuture<>();
-    // To find the addresses of a host has no limit of its own, nor has a handshake.
+    // Name resolution has no limit of its own, nor has a handshake.
     Duration longest = target.wholeTimeout().multipliedBy(target.servers().size());
     first.giveUpUnless(connected, longest, () -> target.unconnected(longest));
     for (int tried = 1; ; tried++) {
@@ -446,8 +450,8 @@ public final class HttpServers implements AutoCloseable {
   }
 
   /**
-   * What broke one connection may have broken all without a word, as a firewall that forgets them
-   * does: the next request has a new one, and does not wait for a second timeout.
+   * Ends idle connections: a fault that broke one may have broken all silently, as a firewall that
+   * drops them does. The next request opens a new one, and does not wait for a second timeout.
    */
   private void endIdle() {
     for (HttpConnection last = idle.poll(); last != null; last = idle.poll()) {
@@ -461,7 +465,7 @@ public final class HttpServers implements AutoCloseable {
     idle.remove(connection);
   }
 
-  /** Leaves the server that has answered so: another may do what it cannot, now. */
+  /** Leaves the server of this answer for the next one, which may succeed. */
   public void moveOn(HttpResponse response) {
     moveOn(response.route());
   }
@@ -470,17 +474,17 @@ public final class HttpServers implements AutoCloseable {
     present.compareAndSet(from, (from + 1) & Integer.MAX_VALUE);
   }
 
-  /** Tells what a failure of an exchange means for a lock. */
+  /** Converts the failure of an exchange to an exception of a lock. */
   public RuntimeException translated(Throwable failure) {
     return target.translated(failure);
   }
 
-  /** How many connections there are. */
+  /** The number of connections. */
   int connections() {
     return open.size();
   }
 
-  /** How many of them wait for a request. */
+  /** The number of idle connections. */
   int idleConnections() {
     return idle.size();
   }

@@ -29,11 +29,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * The servers of a store. Holds no secret.
  *
- * @param product what messages call them
- * @param servers with their schemes, {@code http} or {@code https} for all, and ports
- * @param timeout for how long an answer is waited for
+ * @param product the product's name in messages
+ * @param servers the servers with their schemes, {@code http} or {@code https} for all, and ports
+ * @param timeout the time limit of an answer
  * @param ca a file of trusted certificates; null for those of the JVM
- * @param display what to call the store in messages
+ * @param display the store's name in messages
  */
 public record HttpTarget(
     String product, List<URI> servers, Duration timeout, @Nullable Path ca, String display) {
@@ -45,7 +45,7 @@ public record HttpTarget(
   /**
    * The servers of a URL, with its parameters {@code timeout} and {@code ca}.
    *
-   * @param product what messages call them
+   * @param product the product's name in messages
    * @param tls whether they speak TLS
    * @throws IllegalArgumentException if a host cannot be part of a URI, or a parameter is wrong
    */
@@ -58,7 +58,7 @@ public record HttpTarget(
         url.scheme() + ":" + servers);
   }
 
-  /** Where a server is, not resolved. The URI itself tells no host that has an underscore. */
+  /** The unresolved address of a server. The URI itself returns no host that has an underscore. */
   static InetSocketAddress address(URI server) {
     String authority = server.getRawAuthority();
     int colon = authority.lastIndexOf(':');
@@ -71,7 +71,7 @@ public record HttpTarget(
     return servers.get(0).getScheme().equals("https");
   }
 
-  /** For an answer with all of its body. */
+  /** The time limit of an answer with its whole body. */
   Duration wholeTimeout() {
     return timeout.multipliedBy(2);
   }
@@ -101,7 +101,7 @@ public record HttpTarget(
         new TimeoutException("connecting"));
   }
 
-  /** Tells what a failure of an exchange means for a lock. */
+  /** Converts the failure of an exchange to an exception of a lock. */
   public RuntimeException translated(Throwable failure) {
     if (failure instanceof SocketTimeoutException || failure instanceof TimeoutException) {
       Duration limit = failure instanceof TimeoutException ? wholeTimeout() : timeout;
@@ -149,7 +149,7 @@ public record HttpTarget(
         : said == null || said.startsWith("Connection refused") ? "connection refused" : said;
   }
 
-  /** Whether the two sides do not agree, and not only the connection broke. */
+  /** Whether the two sides do not agree on TLS, and not only the connection broke. */
   private static boolean isTlsMismatch(Throwable failure) {
     boolean inTls = false;
     Throwable deepest = failure;

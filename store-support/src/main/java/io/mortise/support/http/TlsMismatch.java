@@ -12,7 +12,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 
-/** Finds out whether a request has failed because only one side speaks TLS. */
+/** Detects whether a request has failed because only one side speaks TLS. */
 public final class TlsMismatch {
   private static final byte[] HTTP_REQUEST =
       "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
@@ -24,7 +24,7 @@ public final class TlsMismatch {
    * timeout at most; not at all if the failure is a timeout.
    *
    * @return the failure itself, or another one if a server and the URL do not agree on TLS, or a
-   *     server wants another certificate of this client
+   *     server requires another certificate of this client
    */
   public static RuntimeException explained(HttpTarget target, StoreUnavailableException failure) {
     boolean isMismatch =
@@ -47,8 +47,8 @@ public final class TlsMismatch {
   }
 
   /**
-   * A server tells after the handshake of TLS 1.3 that it wants another certificate. That is lost
-   * where a request meets the end of the connection.
+   * A server reports after the handshake of TLS 1.3 that it requires another certificate. That
+   * report is lost if a request meets the end of the connection.
    */
   private static RuntimeException refusedOrSame(
       HttpTarget target, StoreUnavailableException failure) {
@@ -72,7 +72,7 @@ public final class TlsMismatch {
 
   private static boolean isMismatch(HttpTarget target, InetSocketAddress server) {
     ProbeAnswer inTls = TlsProbe.askInTls(server, target.timeout());
-    // Some servers with TLS answer plain HTTP with a refusal: so that alone says nothing.
+    // Some servers with TLS answer plain HTTP with a refusal: so that alone proves nothing.
     return target.isTls()
         ? inTls == ProbeAnswer.NO
             && TlsProbe.ask(server, HTTP_REQUEST, first -> first == 'H', target.timeout())

@@ -1,6 +1,6 @@
 /**
- * A client of HTTP servers for the stores of other modules: connections that are kept, turns, the
- * next server or address when one fails. Start reading at {@link
+ * A client of HTTP servers for the stores of other modules: reused connections, a limit of
+ * concurrent requests, and the next server or address after a failure. Start reading at {@link
  * io.mortise.support.http.HttpServers}.
  */
 @NullMarked

@@ -10,11 +10,11 @@ import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 
-/** A session that hands everything on to another, as {@link ForwardingStore} does. */
+/** A session that forwards all calls to another, as {@link ForwardingStore} does. */
 public abstract class ForwardingSession implements StoreSession {
   private final StoreSession session;
 
-  /** Before the session to which all is handed on. */
+  /** A session in front of the given one. */
   protected ForwardingSession(StoreSession session) {
     this.session = session;
   }

@@ -26,13 +26,13 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store that hands everything on to another, but for what a subclass overrides: also what has a
- * default, which a wrapper forgets without anybody's noticing.
+ * A store that forwards all calls to another, except those that a subclass overrides. It also
+ * forwards methods with a default, which a wrapper could otherwise miss unnoticed.
  */
 public abstract class ForwardingStore implements LockStore {
   private final LockStore store;
 
-  /** Before the store to which all is handed on. */
+  /** A store in front of the given one. */
   protected ForwardingStore(LockStore store) {
     this.store = store;
   }

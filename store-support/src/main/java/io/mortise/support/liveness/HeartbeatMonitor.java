@@ -8,25 +8,24 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which beats of others this process has seen, and for how long without a change, on its own
+ * The beats of others that this process has seen, and how long each was unchanged, on its own
  * monotonic clock. Sessions have beats, and so has anything else that another process keeps alive
- * by changing it. A session whose beat stood still for a whole TTL may be ended by a
- * compare-and-set of that very beat, whatever the store's clock says or has said.
+ * by changing it. If a session's beat was unchanged for a whole TTL, a compare-and-set of that beat
+ * may end the session, regardless of the store's clock.
  *
- * <p><b>Why that is safe.</b> The owner believes in its leases until a TTL, less a margin, after it
+ * <p><b>Safety.</b> The owner relies on its leases until a TTL, less a margin, after it
  * <em>sent</em> its last renewal, on its own monotonic clock. That renewal was executed before the
  * beat was read here for the first time. So at the latest a TTL after that reading was received the
- * owner believes no more, if both clocks run at about the same rate. Should it renew after all, the
- * beat is another one and the compare-and-set fails.
+ * owner relies on them no more, if both clocks run at about the same rate. If it renews after all,
+ * the beat changes and the compare-and-set fails.
  *
- * <p>Either the beat changes with each renewal that is executed, also with one that is sent again;
- * or the owner counts from when it sent the beat first ({@link
- * io.mortise.spi.StoreSession#isJudgedByBeat}).
+ * <p>Either the beat changes with each executed renewal, also with a retried one; or the owner
+ * counts from the first sending of the beat ({@link io.mortise.spi.StoreSession#isJudgedByBeat}).
  *
- * <p>Thread-safe. Remembers the 4,096 beats that were looked at last; or, if it is one of {@link
- * #ofRounds}, those that were looked at in this round and the one before.
+ * <p>Thread-safe. Remembers the 4,096 most recently read beats; a monitor {@linkplain #ofRounds of
+ * rounds} remembers those read in this round and the previous one.
  *
- * @param <K> names what has a beat
+ * @param <K> the key of a beat's owner
  */
 public final class HeartbeatMonitor<K> {
   private static final int MOST = 4_096;
@@ -69,15 +68,15 @@ public final class HeartbeatMonitor<K> {
   }
 
   /**
-   * A monitor for a walk over all sessions, round after round. A monitor with a bound would forget
-   * each session before the walk met it again, if there were more of them than the bound. This one
-   * has no bound but the number of sessions: some 200 bytes for each that stands.
+   * A monitor for a walk over all sessions, round after round. With more sessions than its bound,
+   * another monitor would forget each session before the walk met it again. This one is bounded
+   * only by the number of sessions: some 200 bytes for each that stands.
    */
   public static <K> HeartbeatMonitor<K> ofRounds(Ticker ticker) {
     return new HeartbeatMonitor<>(ticker, Integer.MAX_VALUE);
   }
 
-  /** A round has ended: sessions that were not looked at in it are forgotten. */
+  /** Ends a round: forgets sessions whose beats were not read in it. */
   public void endRound() {
     guard.lock();
     try {
@@ -89,10 +88,10 @@ public final class HeartbeatMonitor<K> {
   }
 
   /**
-   * Takes in a beat that was read just now; to be called after it was received.
+   * Records a beat that was read just now; to be called after it was received.
    *
-   * @param ttl of the session that it belongs to
-   * @return how long it has to stand still yet until the session may be ended; zero if it may
+   * @param ttl the TTL of its session
+   * @return how much longer it must stay unchanged before the session may be ended; zero if it may
    */
   public Duration left(K session, long beat, Duration ttl) {
     guard.lock();
@@ -114,7 +113,7 @@ public final class HeartbeatMonitor<K> {
   }
 
   /**
-   * The same, without taking the beat in.
+   * The same time, without recording the beat.
    *
    * @return null if this beat was not seen before
    */
@@ -130,7 +129,7 @@ public final class HeartbeatMonitor<K> {
     }
   }
 
-  /** Whether the beat that was seen last has stood still for long enough, if it still stands. */
+  /** Whether the beat seen last was unchanged for long enough, if it still is the present one. */
   public boolean stoodStill(K session) {
     guard.lock();
     try {
@@ -141,7 +140,7 @@ public final class HeartbeatMonitor<K> {
     }
   }
 
-  /** The session has ended. */
+  /** Forgets an ended session. */
   public void forget(K session) {
     guard.lock();
     try {

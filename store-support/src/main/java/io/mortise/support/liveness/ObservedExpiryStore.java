@@ -26,16 +26,16 @@ import org.jspecify.annotations.Nullable;
  * A store whose clock expires no session. A session ends when an observer has seen its heartbeat
  * unchanged for a whole TTL on its own monotonic clock ({@link HeartbeatMonitor}).
  *
- * <p>The store below still guesses by its clock which sessions live, and its guess is used where a
- * wrong one costs nothing but time: a waiter that is passed over asks again and stands at the end
- * of the queue; a session that is taken for dead when it asks is revived, and its request sent
- * again. A contender that meets a holder looks at the holder's beat as well, so that it knows, a
- * TTL later, whether the beat stood still.
+ * <p>The store below still guesses by its clock which sessions live. Its guess is used where an
+ * error costs only time: a waiter that is passed over retries and goes to the end of the queue; a
+ * requesting session that seems dead is revived, and its request is sent again. A contender that
+ * meets a holder also reads the holder's beat, so that a TTL later it knows whether the beat was
+ * unchanged.
  *
- * <p>At-most and at-least times would be the store's clock again, and are refused.
+ * <p>At-most and at-least times would depend on the store's clock, and are refused.
  */
 public final class ObservedExpiryStore extends ForwardingStore {
-  /** How often one holder is looked at, at most. */
+  /** The minimum interval between two reads of one holder's beat. */
   private static final long LOOK_NANOS = 100_000_000;
 
   private static final int MOST_LOOKED_AT = 10_000;
@@ -45,10 +45,10 @@ public final class ObservedExpiryStore extends ForwardingStore {
   private final Ticker ticker;
   private final StoreProfile profile;
 
-  /** When holders were looked at last. */
+  /** The times of the last reads of holders' beats. */
   private final Map<SessionId, Long> looked = new ConcurrentHashMap<>();
 
-  /** Over a store that keeps sessions beyond the end of their TTLs. */
+  /** A store over one that keeps sessions beyond the end of their TTLs. */
   public ObservedExpiryStore(LockStore store, HeartbeatStore heartbeatStore, Ticker ticker) {
     super(store);
     this.heartbeatStore = heartbeatStore;
@@ -58,7 +58,7 @@ public final class ObservedExpiryStore extends ForwardingStore {
     Set<Capability> capabilities = EnumSet.copyOf(below.capabilities());
     capabilities.remove(Capability.AT_MOST);
     capabilities.remove(Capability.AT_LEAST);
-    // An observer of a beat counts with one TTL, from the first look on.
+    // An observer of a beat counts with one TTL, from its first reading on.
     capabilities.remove(Capability.VARIABLE_TTL);
     this.profile =
         new StoreProfile(
@@ -110,7 +110,7 @@ public final class ObservedExpiryStore extends ForwardingStore {
     looked.remove(session);
   }
 
-  /** Sees how a holder's beat stands, so that somebody knows how long it has stood. */
+  /** Reads a holder's beat, so that it is known how long the beat has been unchanged. */
   private void look(SessionId session) {
     long now = ticker.nanos();
     Long last = looked.get(session);
@@ -133,8 +133,9 @@ public final class ObservedExpiryStore extends ForwardingStore {
   }
 
   /**
-   * Sessions that nobody asks for are seen here twice, and end if their beats stood still for a
-   * TTL. What they held is for the store below, which must not trust its clock for that.
+   * Reads the beats of sessions that no contender reads. A session read twice ends if its beat was
+   * unchanged for a TTL. The store below removes its holds, and must not use its clock to decide
+   * that.
    */
   @Override
   public CompletionStage<Integer> sweep(int budget) {
@@ -217,7 +218,7 @@ public final class ObservedExpiryStore extends ForwardingStore {
       }
     }
 
-    /** Also where the store's clock was set back, and shows a dead holder as alive for long. */
+    /** Needed also if the store's clock was set back, and shows a dead holder as alive for long. */
     private Reply toBeJudged(Reply reply, Reply.Holder holder) {
       Reply.Holder over = new Reply.Holder(holder.attempt(), holder.token(), Duration.ZERO);
       return reply instanceof Reply.Queued queued
@@ -232,7 +233,8 @@ public final class ObservedExpiryStore extends ForwardingStore {
     }
 
     /**
-     * The store may have thought so by its clock. Once is enough: then it is as alive as can be.
+     * Handles a refusal that may come from the store's clock. One revival is enough: then the
+     * session is as alive as possible.
      */
     private void revived(Request request, Consumer<Reply> sink, Reply.Refused refused) {
       var unused =

@@ -1,7 +1,7 @@
 /**
- * Judging sessions without trusting a store's clock: {@link
- * io.mortise.support.liveness.HeartbeatMonitor}. For stores that offer strict expiry; {@link
- * io.mortise.support.liveness.ForwardingStore} is what they are wrapped by.
+ * Judges sessions without trusting a store's clock: {@link
+ * io.mortise.support.liveness.HeartbeatMonitor}. For stores that offer strict expiry; their
+ * wrappers extend {@link io.mortise.support.liveness.ForwardingStore}.
  */
 @NullMarked
 package io.mortise.support.liveness;

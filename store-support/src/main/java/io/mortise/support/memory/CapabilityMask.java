@@ -9,13 +9,13 @@ import io.mortise.spi.SessionNotification;
 import io.mortise.spi.StoreProfile;
 import org.jspecify.annotations.Nullable;
 
-/** Takes from the machine's answers what a store that can do less would not say. */
+/** Removes from the machine's answers all that a store with fewer capabilities would not report. */
 record CapabilityMask(StoreProfile profile) {
   private boolean sessions() {
     return profile.can(Capability.SESSION);
   }
 
-  /** Where nobody judges nobody can have a proof. */
+  /** Without judgement there is no proof. */
   Request request(Request request) {
     return sessions() || !(request instanceof Request.Acquire acquire)
         ? request
@@ -50,7 +50,7 @@ record CapabilityMask(StoreProfile profile) {
     return sessions() || !(sessionNotification instanceof SessionNotification.Contended);
   }
 
-  /** The session of a holder in the way whose time is over; null unless it need not be judged. */
+  /** The blocking holder's expired session, if it need not be judged; otherwise null. */
   @Nullable SessionId over(Reply reply) {
     Reply.Holder holder =
         reply instanceof Reply.Busy busy

@@ -5,7 +5,7 @@ import io.mortise.spi.Fact;
 import java.util.HashMap;
 import java.util.Map;
 
-/** The facts of a store in memory. Not thread-safe. */
+/** The facts of the in-memory store. Not thread-safe. */
 final class MemFacts {
   private final Map<LockName, KeptFact> facts = new HashMap<>();
 
@@ -26,7 +26,7 @@ final class MemFacts {
     return next;
   }
 
-  /** Removes those whose time is over; returns how many. */
+  /** Removes expired facts; returns their number. */
   int sweep(long now) {
     int before = facts.size();
     facts.values().removeIf(kept -> kept.until() <= now);

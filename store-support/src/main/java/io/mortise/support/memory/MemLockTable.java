@@ -51,11 +51,11 @@ public final class MemLockTable {
 
   /**
    * An empty table under the given rules, of a store that may lack {@link Capability#PROOF} and
-   * {@link Capability#RECORD}. What else it may lack makes no difference here.
+   * {@link Capability#RECORD}. Other missing capabilities make no difference here.
    */
   public MemLockTable(TableRules rules, Set<Capability> capabilities) {
     this.rules = rules;
-    // Where there are no sessions neither is a question.
+    // In a store without sessions neither capability has a meaning.
     this.capabilities =
         capabilities.contains(Capability.SESSION)
             ? capabilities
@@ -64,7 +64,7 @@ public final class MemLockTable {
     this.sessions = new SessionTable(rules);
   }
 
-  /** Does one request. */
+  /** Executes one request. */
   public Reply apply(Request request, long now) {
     return step(request.name(), now, table -> table.apply(request, now));
   }
@@ -90,7 +90,7 @@ public final class MemLockTable {
     return sessions.renew(spec, previous, next, seen, ttl, now);
   }
 
-  /** Tells that a session's process has lost its connection to the store, or has one again. */
+  /** Records that a session's process has lost its connection to the store, or has one again. */
   public void connected(SessionId session, boolean connected) {
     sessions.connected(session, connected);
   }
@@ -100,7 +100,7 @@ public final class MemLockTable {
     sessions.close(session);
   }
 
-  /** Ends what hangs on dead sessions, in a store that does so by itself; not bounded. */
+  /** Ends the holds and waits of dead sessions, in a store that does so by itself; not bounded. */
   public void settle(long now) {
     if (!capabilities.contains(Capability.PROOF)) {
       for (LockDocument lock : List.copyOf(locks.values())) {
@@ -120,7 +120,7 @@ public final class MemLockTable {
     return sessions.judge(session, now);
   }
 
-  /** Notifications to be pushed since the last call, for a store that pushes. */
+  /** Passes on the notifications since the last call, for a store that pushes. */
   public void drainNotifications(BiConsumer<SessionId, SessionNotification> push) {
     sessions.drainNotifications().forEach(hint -> push.accept(hint.session(), hint.notification()));
   }
@@ -151,7 +151,7 @@ public final class MemLockTable {
     return new Page<>(infos, next);
   }
 
-  /** Shows the locks of one page; returns where the next begins. */
+  /** Shows the locks of one page; returns the begin of the next. */
   private @Nullable String page(LockQuery query, long now, Consumer<LockDocument> shown) {
     settle(now);
     LockName only = query.name() == null ? null : LockName.of(query.name());
@@ -181,7 +181,7 @@ public final class MemLockTable {
     return sessions.page(cursor, limit, now);
   }
 
-  /** See {@link io.mortise.spi.LockStore#sweep}: takes up where the last sweep ended. */
+  /** See {@link io.mortise.spi.LockStore#sweep}: continues where the last sweep ended. */
   public int sweep(int budget, long now) {
     int removed = sessions.sweep(budget, now);
     int left = budget - removed;

@@ -41,9 +41,9 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store in this process's memory: the lock table under one short lock, and nothing else. Answers
- * on the caller's thread. Its clock starts at the time of day and then runs with the ticker, so
- * steps of the clock do not touch it.
+ * A store in this process's memory: the lock table under one short lock. Answers on the caller's
+ * thread. Its clock starts at the time of day and then runs with the ticker, so steps of the clock
+ * do not touch it.
  */
 public final class MemStore implements LockStore {
   private final ReentrantLock guard = new ReentrantLock();
@@ -55,20 +55,17 @@ public final class MemStore implements LockStore {
   private final Ticker ticker;
   private final long offsetMicros;
 
-  /** An empty store that can do everything. */
+  /** An empty store with all capabilities. */
   public MemStore(Ticker ticker, InstantSource wall) {
     this("mem", ticker, wall);
   }
 
-  /** The same, with a name for messages. */
+  /** An empty store with a name for messages. */
   MemStore(String display, Ticker ticker, InstantSource wall) {
     this(display, EnumSet.allOf(Capability.class), ticker, wall.millis() * 1000, TableRules.ALL);
   }
 
-  /**
-   * A store that lacks what is not among the capabilities, on the given time, under the given
-   * rules.
-   */
+  /** A store with the given capabilities, clock and rules. */
   public MemStore(Set<Capability> capabilities, Ticker ticker, long startMicros, TableRules rules) {
     this("mem", capabilities, ticker, startMicros, rules);
   }
@@ -140,7 +137,7 @@ public final class MemStore implements LockStore {
         });
   }
 
-  /** Tells that a session's process has lost its connection, or has one again: for tests. */
+  /** Sets whether a session's process has a connection: for tests. */
   public void connected(SessionId session, boolean connected) {
     step(
         now -> {
@@ -237,7 +234,7 @@ public final class MemStore implements LockStore {
                       capabilityMask.reply(request, apply(capabilityMask.request(request), now))));
     }
 
-    /** Without sessions that others judge, a hold whose time is over is free for all. */
+    /** Without sessions that others judge, an expired hold is free for all. */
     private Reply apply(Request request, long now) {
       Reply reply = table.apply(request, now);
       SessionId over = capabilityMask.over(reply);

@@ -12,13 +12,13 @@ import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Opens {@code mem:} and {@code mem:NAME}: one store for each name in this JVM, as long as somebody
- * has it open. Thread-safe.
+ * Opens {@code mem:} and {@code mem:NAME}: one store for each name in this JVM, as long as it is
+ * open. Thread-safe.
  */
 public final class MemStoreProvider implements LockStoreProvider {
   private static final ReentrantLock guard = new ReentrantLock();
 
-  /** Static, since a provider is made for each look-up, and all clients of a name are to meet. */
+  /** Static: a provider is created for each look-up, and all clients of a name share a store. */
   private static final Map<String, SharedMemStore> open = new HashMap<>();
 
   private static final class SharedMemStore {

@@ -1,5 +1,5 @@
 /**
- * The store {@code mem:}, in memory: the reference that all other stores are compared with. Start
+ * The store {@code mem:}, in memory: the reference with which all other stores are compared. Start
  * reading at {@link io.mortise.support.memory.MemStore}.
  */
 @NullMarked

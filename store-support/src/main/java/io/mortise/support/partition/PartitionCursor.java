@@ -8,7 +8,7 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a page begins in a store of several parts.
+ * The begin of a page in a store of several parts.
  *
  * @param within the part's own cursor; null at its beginning
  */
@@ -25,12 +25,12 @@ record PartitionCursor(int part, @Nullable String within) {
         return new PartitionCursor(part, within.isEmpty() ? null : within);
       }
     } catch (NumberFormatException e) {
-      // Said below.
+      // The exception is thrown below.
     }
     throw new IllegalArgumentException("'" + text + "' is not a cursor of this store.");
   }
 
-  /** Asks one part for a page; a null cursor is its beginning. */
+  /** A query for a page of one part; a null cursor is its beginning. */
   interface PartitionQuery<T> {
     CompletionStage<Page<T>> page(int part, @Nullable String cursor, int limit);
   }

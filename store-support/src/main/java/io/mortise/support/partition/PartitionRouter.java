@@ -25,18 +25,18 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store of several parts that hands each request on to the part which has to answer it. A
- * connection to a part is the implementor's concern, routing is done here.
+ * A store of several parts that routes each request to the part which has to answer it. The
+ * implementor connects to the parts.
  */
 public interface PartitionRouter extends PartitionedStore {
-  /** Not here: sessions belong to a part. */
+  /** Unsupported: sessions belong to a part. */
   @Override
   default StoreSession open(SessionSpec spec, Consumer<SessionNotification> hints) {
     throw new UnsupportedOperationException(
         "Store '" + profile().display() + "' has parts; open the session in one of them.");
   }
 
-  /** Not here: sessions belong to a part. */
+  /** Unsupported: sessions belong to a part. */
   @Override
   default CompletionStage<SessionVerdict> judge(SessionId session) {
     throw new UnsupportedOperationException(
@@ -46,7 +46,7 @@ public interface PartitionRouter extends PartitionedStore {
   /**
    * {@inheritDoc}
    *
-   * <p>Goes through the parts one after the other; one that does not answer fails the page.
+   * <p>Reads the parts one after the other; a part that does not answer fails the page.
    */
   @Override
   default CompletionStage<Page<LockInfo>> inspect(LockQuery query) {
@@ -64,8 +64,8 @@ public interface PartitionRouter extends PartitionedStore {
   /**
    * {@inheritDoc}
    *
-   * <p>A process has a session in each part that it uses. Goes through the parts one after the
-   * other; one that does not answer fails the page.
+   * <p>A process has a session in each part that it uses. Reads the parts one after the other; a
+   * part that does not answer fails the page.
    */
   @Beta
   @Override

@@ -23,12 +23,12 @@ import java.util.StringJoiner;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Documents as text. Each line is a part of the document, its fields are separated by tabs; texts
- * of people come last in a line, and have no control characters. The first line names the format.
- * Times are microseconds of the store's clock.
+ * Documents as text. Each line is a part of the document, with its fields separated by tabs; users'
+ * texts come last in a line, and have no control characters. The first line names the format. Times
+ * are microseconds of the store's clock.
  *
- * <p>A line with a further field is of another format. Its document is refused, since the next step
- * would write it without that field.
+ * <p>A line with an additional field has another format. Its document is refused, since the next
+ * step would write it without that field.
  *
  * <p>Another program may have written a document. So each number is checked when it is parsed:
  * steps calculate with any document that was decoded.
@@ -39,10 +39,10 @@ public final class DocumentCodec {
   private static final String FACT = "fact1";
   private static final String NONE = "-";
 
-  /** The sum and the difference of two such times can be counted in nanoseconds. */
+  /** The sum and the difference of two such times fit into a long of nanoseconds. */
   private static final long FARTHEST_MICROS = Long.MAX_VALUE / 1_000 / 2;
 
-  /** Numbers that only rise cannot be raised beyond a long from there. */
+  /** A counter that starts from here cannot overflow a long. */
   private static final long HIGHEST_COUNT = Long.MAX_VALUE / 2;
 
   /** The next block of tokens ends within a long. */
@@ -325,7 +325,7 @@ public final class DocumentCodec {
     }
   }
 
-  /** An unreadable text may be of any length, and its parser may have quoted it. */
+  /** Reports an unreadable text of any length, which its parser may have quoted. */
   private static StoreUnfitException unreadable(String key, RuntimeException failure) {
     IllegalArgumentException cause =
         new IllegalArgumentException(FailureText.quoted(FailureText.said(failure)));

@@ -17,12 +17,12 @@ import java.util.TreeMap;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
-/** A lock's record in one piece, with all its holders and waiters. */
+/** A lock's whole record, with all its holders and waiters. */
 public final class LockDocument extends LockRecord {
-  /** In order of grant, but rotated where more hold than one step may look at. */
+  /** In order of grant, but rotated if more hold than one step may examine. */
   final Map<AttemptId, HoldEntry> holders = new LinkedHashMap<>();
 
-  /** By their tickets. */
+  /** The waiters by their tickets. */
   final TreeMap<Long, WaiterEntry> queue = new TreeMap<>();
 
   /** The tickets of the waiters. */
@@ -31,15 +31,15 @@ public final class LockDocument extends LockRecord {
   /** All ends, in a store whose records remember more than the last. */
   final Map<AttemptId, EndedAttempt> ends = new HashMap<>();
 
-  /** The most waiters that are shown. */
+  /** The maximum number of waiters that are shown. */
   private static final int SHOWN = 1000;
 
-  /** Of a lock that nobody has used. */
+  /** The record of an unused lock. */
   public LockDocument(LockName name, int capacity) {
     super(name, capacity);
   }
 
-  /** An equal document, which shares nothing that changes. */
+  /** An equal document that shares no mutable state. */
   LockDocument copy() {
     LockDocument copy = new LockDocument(name, capacity);
     copy.used = used;
@@ -62,19 +62,16 @@ public final class LockDocument extends LockRecord {
     ends.clear();
   }
 
-  /**
-   * Whether nothing was ever done with it: it was written so that its version changes, and stands
-   * for no record.
-   */
+  /** Whether the lock was never used: the document was written only to change its version. */
   public boolean isUnused() {
     return touched == 0;
   }
 
   /**
-   * In a store without a clock: sets when holds that an operator has closed are over. What their
-   * record says of it is the time of another process.
+   * In a store without a clock: sets the end of holds that an operator has closed. The time in
+   * their record is that of another process.
    *
-   * @param left for how many microseconds yet a hold stands, {@link LockRecord#NEVER} if its
+   * @param left for how many microseconds a hold still stands, {@link LockRecord#NEVER} if its
    *     session is gone or not read yet. The recorded time then stays, and nothing depends on it
    */
   public void observeEvictions(ToLongFunction<AttemptId> left, long now) {
@@ -86,7 +83,7 @@ public final class LockDocument extends LockRecord {
     }
   }
 
-  /** What people see of it. */
+  /** The lock as shown to people. */
   public LockInfo view(LockStep.Liveness sessions, long now) {
     List<LockParticipant> shownHolders =
         holders.values().stream()
@@ -112,7 +109,7 @@ public final class LockDocument extends LockRecord {
         lastEndedHold());
   }
 
-  /** What a summary tells. */
+  /** The lock in a summary. */
   public LockInfo summary(long now) {
     HoldEntry first =
         holders.values().stream().min(Comparator.comparingLong(hold -> hold.token)).orElse(null);

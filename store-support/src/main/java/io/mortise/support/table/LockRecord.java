@@ -14,55 +14,56 @@ import java.time.temporal.ChronoUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a table keeps of one lock, without its holders and its queue, which {@link LockRecords}
- * gives. Plain state that one step changes at a time. Times are microseconds of the store's clock.
+ * A table's record of one lock, without its holders and its queue, which {@link LockRecords}
+ * returns. Plain state that one step changes at a time. Times are microseconds of the store's
+ * clock.
  */
 public class LockRecord {
-  /** A time that does not come. */
+  /** A time that never comes. */
   public static final long NEVER = Long.MAX_VALUE;
 
   /** The lock's name. */
   public final LockName name;
 
-  /** The sum of weights that can hold at a time. */
+  /** The maximum sum of weights of concurrent holds. */
   public int capacity;
 
-  /** The sum of weights that hold. */
+  /** The sum of weights of the holds. */
   public long used;
 
   /** The last fencing token of the last block. */
   public long lastToken;
 
-  /** Of the next waiter. */
+  /** The ticket of the next waiter. */
   public long nextTicket;
 
-  /** How many wait. */
+  /** The number of waiters. */
   public long waiters;
 
-  /** Until when nobody is granted, for the sake of at-least times. */
+  /** The time until which no grant is made, because of at-least times. */
   public long shutUntil;
 
-  /** When the lock was last used, so that an idle record can be forgotten. */
+  /** The time of the last use, so that an idle record can be forgotten. */
   public long touched;
 
-  /** What ended last. */
+  /** The last end of an attempt. */
   public @Nullable EndedAttempt lastEnd;
 
-  /** Whether a step has changed it, so that it is to be saved. */
+  /** Whether a step has changed the record, so that it has to be saved. */
   public boolean dirty;
 
-  /** Of a lock that nobody has used. */
+  /** The record of an unused lock. */
   public LockRecord(LockName name, int capacity) {
     this.name = name;
     this.capacity = capacity;
   }
 
-  /** Whether a hold of this weight has room. */
+  /** Whether there is room for a hold of this weight. */
   final boolean fits(Mode mode) {
     return used + mode.weight() <= capacity;
   }
 
-  /** How the last hold has ended, if that is the end that is kept. */
+  /** The end of the last hold, if the record keeps that end. */
   public final @Nullable EndedHold lastEndedHold() {
     EndedAttempt ended = lastEnd;
     return ended == null
@@ -70,27 +71,26 @@ public class LockRecord {
         : EndedHoldMapper.endedHold(ended.attempt(), ended.was(), ended.how());
   }
 
-  /** Whether nobody holds or waits, and the lock is open. */
+  /** Whether there is no holder and no waiter, and the lock is open. */
   public final boolean isIdle(long now) {
     return used == 0 && waiters == 0 && shutUntil <= now;
   }
 
-  /** Begins anew, after the record was idle for so long that it may be forgotten. */
+  /** Resets the record, after it was idle for so long that it may be forgotten. */
   void reset(int newCapacity) {
     capacity = newCapacity;
     lastEnd = null;
     dirty = true;
   }
 
-  /** One holder. */
+  /** A holder. */
   public static class HoldEntry {
-    /** The attempt that was granted. */
     public final AttemptId attempt;
 
-    /** What its owner calls it. */
+    /** The owner's label for it. */
     public final String label;
 
-    /** When it was granted. */
+    /** The time of the grant. */
     public final long since;
 
     /** Its part of the capacity. */
@@ -102,22 +102,22 @@ public class LockRecord {
     /** How many tokens the block has. */
     public int tokens;
 
-    /** When its at-most time is over, or {@link #NEVER}. */
+    /** The end of its at-most time, or {@link #NEVER}. */
     public long atMostUntil = NEVER;
 
-    /** Until when the lock stays shut if it ends before; 0 for not. */
+    /** The time until which the lock stays shut if the hold ends before; 0 for none. */
     public long atLeastUntil;
 
     /** Whether its owner knows that others want the lock. */
     public boolean told;
 
-    /** Whether a notification was left of it, which its end makes obsolete. */
+    /** Whether a notification about it was left, which its end makes obsolete. */
     public boolean noted;
 
     /** Whether an operator has asked its owner to give it up. */
     public boolean evicted;
 
-    /** A hold that has no token yet. */
+    /** A hold without a token yet. */
     public HoldEntry(AttemptId attempt, int weight, String label, long since) {
       this.attempt = attempt;
       this.weight = weight;
@@ -137,7 +137,7 @@ public class LockRecord {
       return copy;
     }
 
-    /** Counts its times from now on; a null time leaves that of the hold as it is. */
+    /** Restarts its times from now; a null time leaves that of the hold unchanged. */
     final void restart(HoldTerms terms, long now) {
       if (terms.atMost() != null) {
         atMostUntil = now + micros(terms.atMost());
@@ -155,18 +155,18 @@ public class LockRecord {
   /**
    * One attempt in the queue.
    *
-   * @param request as it was when it was queued
+   * @param request the request at the time of queueing
    * @param ticket rises in the order of arrival
-   * @param since when it was queued
+   * @param since the time of queueing
    */
   public record WaiterEntry(Request.Acquire request, long ticket, long since) {
-    /** The attempt that waits. */
+    /** The waiting attempt. */
     public AttemptId attempt() {
       return request.attempt();
     }
   }
 
-  /** What an attempt was when it ended, and how it ended. */
+  /** The state of an attempt before its end, and the reason of the end. */
   public record EndedAttempt(AttemptId attempt, AttemptState was, EndReason how) {}
 
   /** A duration in microseconds. */

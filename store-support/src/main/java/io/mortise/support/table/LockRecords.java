@@ -12,35 +12,35 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a {@link LockTable} keeps its records: it reads and writes, and decides nothing. Used by
- * one thread at a time, for one step at a time, which is atomic: nobody else changes the record
- * between {@link #find} and the end of the step.
+ * The storage of a {@link LockTable}: it reads and writes records, and decides nothing. Used by one
+ * thread at a time, for one step at a time, which is atomic: no other step changes the record
+ * between {@link #find} and the end of this one.
  *
- * <p>No method reads more than its limit, whatever the number of holders and waiters.
+ * <p>No method reads more than its limit, for any number of holders and waiters.
  *
- * @param <L> a record, with what the store needs to find its way in it
- * @param <X> what reading and writing may throw
+ * @param <L> a record, with the store's own data in it
+ * @param <X> the exception of reads and writes
  */
 public interface LockRecords<L extends LockRecord, X extends Exception> {
   /**
-   * The record of a lock, or null; asked first of all, and locked until the step ends, so that all
-   * that is read after it is fresh.
+   * The record of a lock, or null; read first, and locked until the step ends, so that all later
+   * reads are fresh.
    */
   @Nullable L find(LockName name) throws X;
 
-  /** A record of a lock that has none. */
+  /** Creates the record of a lock that has none. */
   L create(LockName name, int capacity, long now) throws X;
 
   /** Writes the record if it is {@linkplain LockRecord#dirty dirty}. */
   void save(L lock) throws X;
 
-  /** Forgets the record, which is idle. */
+  /** Deletes the record, which is idle. */
   void delete(L lock) throws X;
 
   /** The hold of an attempt, or null. */
   @Nullable HoldEntry hold(L lock, AttemptId attempt) throws X;
 
-  /** The first holders; a list of its own, which later changes leave as it is. */
+  /** The first holders, in a separate list, which later changes leave unchanged. */
   List<HoldEntry> holds(L lock, int limit) throws X;
 
   /** Adds a hold behind the others. */
@@ -64,22 +64,22 @@ public interface LockRecords<L extends LockRecord, X extends Exception> {
   /** Adds a waiter at the end of the queue. */
   void add(L lock, WaiterEntry waiter) throws X;
 
-  /** Removes a waiter; says whether it was there. */
+  /** Removes a waiter; returns whether it was there. */
   boolean removeWaiter(L lock, AttemptId attempt) throws X;
 
   /**
-   * When the first session ends of the first waiters ahead of a ticket, or {@link
-   * LockRecord#NEVER}. Those that have ended already do not count.
+   * The first end of a session among the first waiters ahead of a ticket, or {@link
+   * LockRecord#NEVER}. Ended sessions do not count.
    */
   long soonestEnd(L lock, long ticket, long now) throws X;
 
-  /** Notes how an attempt has ended. */
+  /** Records the end of an attempt. */
   default void remember(L lock, EndedAttempt ended) throws X {
     lock.lastEnd = ended;
     lock.dirty = true;
   }
 
-  /** How an attempt has ended, if that is still known. */
+  /** The end of an attempt, if it is still known. */
   default @Nullable EndedAttempt remembered(L lock, AttemptId attempt) throws X {
     EndedAttempt last = lock.lastEnd;
     return last != null && last.attempt().equals(attempt) ? last : null;
@@ -88,45 +88,45 @@ public interface LockRecords<L extends LockRecord, X extends Exception> {
   /** For how many microseconds a session lives without a further renewal; 0 if it has ended. */
   long left(SessionId session, long now) throws X;
 
-  /** The same of a holder's; also 0 if it has to be judged, whatever the clock says. */
+  /** The rest of a holder's session; also 0 if it has to be judged, regardless of the clock. */
   default long holderLeft(SessionId session, long now) throws X {
     return left(session, now);
   }
 
   /**
-   * When a session ends unless it is renewed, by the store's clock; 0 if it has ended. No renewal
-   * takes effect between this and the end of the step: it counts here, or it brings the session the
-   * notifications of the step.
+   * The end of a session without a renewal, by the store's clock; 0 if it has ended. No renewal
+   * takes effect between this call and the end of the step: either it counts here, or it delivers
+   * the notifications of the step.
    */
   default long settledEnd(SessionId session, long now) throws X {
     long left = left(session, now);
     return left == 0 ? 0 : now + left;
   }
 
-  /** The lower bound of the next fencing token: the store's clock, or what else only rises. */
+  /** The lower bound of the next fencing token: the store's clock, or another rising value. */
   default long tokenSeed(long now) {
     return now;
   }
 
-  /** Where a block of tokens that begins above the seed has to end, but for its first token. */
+  /** The upper bound of a block of tokens above the seed; its first token may exceed it. */
   default long tokenLimit(long now) {
     return now + LockTable.TOKEN_LEAD_MICROS;
   }
 
-  /** Whether a session has ended for good, so that no renewal can come between. */
+  /** Whether a session has ended for good, so that no renewal can intervene. */
   boolean hasEnded(SessionId session, long now) throws X;
 
   /**
-   * Tells by a waiter that its process would not hear of a grant now, since it has no connection;
-   * false where nobody knows.
+   * Selects waiters whose process would not be notified of a grant now, because it has no
+   * connection; false if that is unknown.
    *
-   * @param waiters that it may be asked about
+   * @param waiters the waiters that it may be applied to
    */
   Predicate<WaiterEntry> disconnected(List<WaiterEntry> waiters) throws X;
 
   /** Leaves a notification for the attempt's session, unless that has ended. */
   void tell(SessionNotification notification, long now) throws X;
 
-  /** Removes what was left of a hold, which has ended. */
+  /** Removes the notifications about an ended hold. */
   void forgetNotifications(AttemptId ended) throws X;
 }

@@ -19,26 +19,26 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One step of the {@link LockTable} on a record in one piece, and what it leaves. {@link
- * #apply(LockDocument, Liveness, Function)} is for stores that keep a lock as a document under a
- * version, or that replicate a log of requests; memory takes the same steps on records that it
- * owns. Not thread-safe.
+ * One step of the {@link LockTable} on a whole record, and its result. {@link #apply(LockDocument,
+ * Liveness, Function)} is for stores that keep a lock as a document under a version, or that
+ * replicate a log of requests; the in-memory store takes the same steps on records that it owns.
+ * Not thread-safe.
  */
 public final class LockStep implements LockRecords<LockDocument, RuntimeException> {
-  /** At so many waiters ahead is looked, for when their sessions end. */
+  /** The number of waiters ahead whose sessions' ends are read. */
   private static final int LOOKED_AT = 8;
 
-  /** Instead of a revision: fencing tokens follow the clock. */
+  /** Passed instead of a revision: fencing tokens follow the clock. */
   public static final long BY_CLOCK = -1;
 
-  /** Tokens that follow a higher revision would be no positive numbers. */
+  /** Tokens that follow a higher revision would not be positive. */
   public static final long HIGHEST_REVISION = (1L << 46) - 1;
 
-  /** So many bits of a fencing token count the grants that follow one revision. */
+  /** The number of bits of a fencing token that count the grants of one revision. */
   private static final int BITS_BELOW_REVISION = 16;
 
   /**
-   * Tokens kept back at the end of a revision's range, given out singly. A step joins at most 64
+   * Tokens reserved at the end of a revision's range, given out singly. A step joins at most 64
    * requests, each granting to itself and {@link LockTable#STEPS} waiters: 4,160.
    */
   private static final int SINGLE_TOKENS = 8_192;
@@ -51,15 +51,15 @@ public final class LockStep implements LockRecords<LockDocument, RuntimeExceptio
   private boolean changed;
   private long revision = BY_CLOCK;
 
-  /** What a step has to know of sessions. */
+  /** A step's view of sessions. */
   public interface Liveness {
     /** For how many microseconds a session lives without a further renewal; 0 if it has ended. */
     long left(SessionId session, long now);
 
-    /** Whether the process behind a live session would hear of a grant at once; true if unknown. */
+    /** Whether a grant would reach the process of a live session at once; true if unknown. */
     boolean isConnected(SessionId session);
 
-    /** Who a session belongs to, for people; null if that is not known any more. */
+    /** The client of a session, for people; null if that is not known any more. */
     @Nullable ClientLabel client(SessionId session, long now);
 
     /** How long a session lives after each renewal; zero if that is not known any more. */
@@ -72,12 +72,12 @@ public final class LockStep implements LockRecords<LockDocument, RuntimeExceptio
   }
 
   /**
-   * What became of a step.
+   * The result of a step.
    *
    * @param <T> its reply
    * @param document the record after the step; null if there is none
-   * @param changed whether the record is to be written
-   * @param obsolete attempts whose earlier notifications are to be dropped, before those of this
+   * @param changed whether the record has to be written
+   * @param obsolete attempts whose earlier notifications have to be dropped, before those of this
    *     step are kept
    * @param notifications for the sessions of their attempts, in order; those of ended sessions are
    *     to be dropped
@@ -96,7 +96,7 @@ public final class LockStep implements LockRecords<LockDocument, RuntimeExceptio
   }
 
   /**
-   * Does one request, as {@link #apply(LockDocument, Liveness, Function)} does any step.
+   * Executes one request, as {@link #apply(LockDocument, Liveness, Function)} does any step.
    *
    * @param document the record of the request's lock, null if there is none
    * @param now microseconds of the store's clock
@@ -107,13 +107,13 @@ public final class LockStep implements LockRecords<LockDocument, RuntimeExceptio
   }
 
   /**
-   * Takes one step. A pure function: it changes none of what it is given, and the same gives the
-   * same.
+   * Takes one step. A pure function: it changes none of its arguments, and equal arguments give
+   * equal results.
    *
    * @param document the record of the step's lock, null if there is none
-   * @param liveness as it was at one moment. Where sessions change apart from records, the
-   *     notifications of an eviction are left first, and the step is taken again with the liveness
-   *     after them: a renewal counts in it, or it brings them
+   * @param liveness a snapshot. If sessions change independently of records, the notifications of
+   *     an eviction are left first, and the step is repeated with the liveness after them: either a
+   *     renewal counts in it, or it delivers them
    * @param step calls one method of the table, once
    */
   public static <T> StepResult<T> apply(
@@ -124,9 +124,9 @@ public final class LockStep implements LockRecords<LockDocument, RuntimeExceptio
   }
 
   /**
-   * The same for a store without a clock, whose fencing tokens follow a revision.
+   * Takes one step for a store without a clock, whose fencing tokens follow a revision.
    *
-   * @param revision one that the store had when the record was read, and that each write raises; or
+   * @param revision the store's revision when the record was read, which each write raises; or
    *     {@link #BY_CLOCK}
    * @param mostServed the most waiters that may be granted the lock: each makes the record longer
    */

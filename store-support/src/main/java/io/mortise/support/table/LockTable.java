@@ -24,23 +24,23 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a lock does with a request: the one lock table of all stores that keep records, in memory,
- * in rows or in documents. State and input go in, an answer comes out; no clock, no thread, no I/O
- * but that of its {@link LockRecords}. It is also the specification that stores with steps of their
- * own, such as Redis' script, are compared with.
+ * Executes requests on a lock: the one lock table of all stores that keep records, in memory, in
+ * rows or in documents. State and input go in, an answer comes out; there is no clock, no thread,
+ * and no I/O except that of its {@link LockRecords}. It is also the specification with which stores
+ * with steps of their own, such as Redis' script, are compared.
  *
  * <p><b>Records.</b> A lock has holders whose weights add up to at most its capacity, and a queue.
- * An attempt's state only moves forward: unknown, waiting, holding, ended. An acquire that is sent
- * again is a poll: it answers what the attempt is, and makes progress for the queue's head.
+ * An attempt's state only moves forward: unknown, waiting, holding, ended. A repeated acquire is a
+ * poll: it returns the attempt's state, and makes progress for the queue's head.
  *
- * <p><b>Who is dead.</b> A hold outlives its session in the table until a contender, told which
- * session is in the way, has it judged and comes back with the proof; the take-over then compares
- * ids only. Waiters are cheaper to judge: a wrong skip costs a place in the queue, so each step
- * that serves the queue drops those whose session has ended.
+ * <p><b>Dead sessions.</b> A hold outlives its session in the table until a contender, told the
+ * blocking session, has it judged and returns with the proof; ending the hold then compares ids
+ * only. Waiters are cheaper to judge: a wrong skip costs a place in the queue, so each step that
+ * serves the queue drops waiters with ended sessions.
  *
- * <p><b>Bounded.</b> Every step touches at most 64 holders and 64 waiters; what is left is told as
- * {@code more}, or is done by the next request. Where more than 64 hold, each step looks at the
- * next 64.
+ * <p><b>Bounded.</b> Every step touches at most 64 holders and 64 waiters; the rest is reported as
+ * {@code more}, or is done by the next request. If more than 64 hold, each step examines the next
+ * 64.
  *
  * <p><b>Time</b> is passed in: microseconds of the store's clock, read once per step, perhaps a
  * little before the record was locked. That errs to the safe side: a session that looks alive may
@@ -49,7 +49,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Not thread-safe.
  *
  * @param <L> a record
- * @param <X> what reading and writing a record may throw
+ * @param <X> the exception of reads and writes
  */
 public final class LockTable<L extends LockRecord, X extends Exception> {
   /** An idle record is kept this long, for its token counter and its remembered end. */
@@ -61,15 +61,15 @@ public final class LockTable<L extends LockRecord, X extends Exception> {
   public static final int STEPS = 64;
 
   /**
-   * How far a block of tokens may run ahead of the store's clock, in µs (invariants.md#tokens-rise:
-   * the seed covers a lost counter).
+   * How far a block of tokens may exceed the store's clock, in µs (invariants.md#tokens-rise: the
+   * seed covers a lost counter).
    */
   public static final long TOKEN_LEAD_MICROS = 1_000_000;
 
-  /** How many waiters are read at a time. */
+  /** The number of waiters read at a time. */
   public static final int CHUNK = 8;
 
-  /** Before the first ticket of a queue. */
+  /** A ticket before the first one of a queue. */
   public static final long FRONT = -1;
 
   private final TableRules rules;
@@ -78,17 +78,17 @@ public final class LockTable<L extends LockRecord, X extends Exception> {
   /** Whether holds outlive their sessions until a contender brings the proof. */
   private final boolean proofs;
 
-  /** The most waiters that one step grants the lock, or drops since they are dead. */
+  /** The maximum number of waiters that one step grants the lock, or drops as dead. */
   private final int mostServed;
 
-  /** A table under all rules, of a store that can do everything. */
+  /** A table under all rules, of a store with all capabilities. */
   public LockTable(LockRecords<L, X> records) {
     this(records, TableRules.ALL, Set.of(Capability.PROOF));
   }
 
   /**
-   * A table under the given rules, of a store that may lack {@link Capability#PROOF}: it ends what
-   * hangs on dead sessions by itself. What else it may lack makes no difference here.
+   * A table under the given rules, of a store that may lack {@link Capability#PROOF}: it ends the
+   * holds and waits of dead sessions by itself. Other missing capabilities make no difference here.
    */
   public LockTable(LockRecords<L, X> records, TableRules rules, Set<Capability> capabilities) {
     this(records, rules, capabilities, rules.steps());
@@ -102,13 +102,13 @@ public final class LockTable<L extends LockRecord, X extends Exception> {
     this.mostServed = mostServed;
   }
 
-  /** A table whose steps serve so many waiters at most, so that a record grows less. */
+  /** A table whose steps serve at most this number of waiters, so that a record grows less. */
   static <L extends LockRecord, X extends Exception> LockTable<L, X> serving(
       int mostServed, LockRecords<L, X> records) {
     return new LockTable<>(records, TableRules.ALL, Set.of(Capability.PROOF), mostServed);
   }
 
-  /** Does one request. */
+  /** Executes one request. */
   public Reply apply(Request request, long now) throws X {
     if (request instanceof Request.Acquire acquire) {
       return acquire(acquire, now);
@@ -162,7 +162,7 @@ public final class LockTable<L extends LockRecord, X extends Exception> {
     }
     HoldEntry hold = grant(lock, request, false, now);
     if (lock.waiters > 0 && rules.tellsHolder()) {
-      // Waiters that were passed over told an earlier holder. This answer may be lost.
+      // Waiters that were passed over notified an earlier holder. This answer may be lost.
       tellContended(lock, hold, now);
     }
     return hold;
@@ -189,7 +189,8 @@ public final class LockTable<L extends LockRecord, X extends Exception> {
       }
     }
     if (inTheWayLeft != 0) {
-      // Only past the living: who comes back with the proof must find the dead where they were.
+      // Moves only past the living: a contender that returns with the proof must find the dead in
+      // their old places.
       lookFurther(lock, window);
     }
     Reply.Holder holder =
@@ -206,11 +207,11 @@ public final class LockTable<L extends LockRecord, X extends Exception> {
     if (waiter == null) {
       return new Reply.Busy(attempt, holder, retryAfter(mayBeFree, 0, now));
     }
-    // Exact for a newcomer, who is last. Of those ahead of others some may have left.
+    // Exact for a newcomer, which is last. Waiters ahead of others may have left.
     long places = waiter.ticket() - records.waiters(lock, FRONT, 1).get(0).ticket();
     long ahead = Math.min(places, lock.waiters - 1);
     if (ahead > 0) {
-      // Whether a waiter ahead has died is seen when its session ends.
+      // A waiter ahead that has died is dropped when its session ends.
       mayBeFree = Math.min(mayBeFree, records.soonestEnd(lock, waiter.ticket(), now));
     }
     return new Reply.Queued(
@@ -227,7 +228,7 @@ public final class LockTable<L extends LockRecord, X extends Exception> {
     records.tell(new SessionNotification.Contended(lock.name, hold.attempt), now);
   }
 
-  /** When the lock may be free without a notification; one ms later for each place. */
+  /** The time when the lock may be free without a notification; one ms later for each place. */
   public static Duration retryAfter(long mayBeFree, long ahead, long now) {
     return LockRecord.duration(Math.max(0, mayBeFree - now) + 1000 * (1 + Math.min(ahead, 10_000)));
   }
@@ -366,9 +367,9 @@ public final class LockTable<L extends LockRecord, X extends Exception> {
   }
 
   /**
-   * Asks a live owner, once, to give its hold up: it does so when it hears of it; or its session is
-   * over by then; or it is cut off so badly that its own deadline ends its belief. A renewal that
-   * does not count in the session's end brings the notification.
+   * Asks a live owner, once, to release its hold. The owner does so when notified, or its session
+   * is over by then, or it is cut off and its own deadline ends its lease. A renewal that does not
+   * count in the session's end delivers the notification.
    */
   private void close(L lock, HoldEntry hold, long sessionEnd, long now) throws X {
     if (!hold.evicted) {
@@ -411,7 +412,7 @@ public final class LockTable<L extends LockRecord, X extends Exception> {
   /**
    * Ends the holds of ended sessions, serves the queue, and forgets the lock if it is idle.
    *
-   * @return how much was removed
+   * @return the number of removed entries
    */
   public int sweep(LockName name, long now) throws X {
     L lock = records.find(name);
@@ -437,9 +438,7 @@ public final class LockTable<L extends LockRecord, X extends Exception> {
     return removed;
   }
 
-  /**
-   * Ends holds whose at-most time has passed and those of a session proven dead, among the next 64.
-   */
+  /** Ends holds past their at-most time or of a session proven dead, among the next 64. */
   private void endHoldsThatAreOver(L lock, @Nullable SessionId provenDead, long now) throws X {
     for (HoldEntry hold : window(lock)) {
       if (hold.attempt.session().equals(provenDead)) {
@@ -469,13 +468,13 @@ public final class LockTable<L extends LockRecord, X extends Exception> {
     return rules.remembersEnd() ? records.remembered(lock, attempt) : null;
   }
 
-  /** What is left of the queue after it was served. */
+  /** The queue after it was served. */
   private enum QueueRemainder {
-    /** Nobody, or only waiters that were passed over: a newcomer is next. */
+    /** Empty, or with only passed-over waiters: a newcomer is next. */
     ALL,
     /** The lock is shut, or a waiter does not fit yet: a newcomer stands behind it. */
     BLOCKED,
-    /** Not known: the bound was met before the end. */
+    /** Unknown: the bound was met before the end. */
     MORE
   }
 
@@ -484,9 +483,9 @@ public final class LockTable<L extends LockRecord, X extends Exception> {
   }
 
   /**
-   * Grants to waiters in order, for as long as they fit, dropping the dead. A waiter whose process
-   * has no connection would not hear of its grant: it keeps its place and is passed over, unless it
-   * is the one that asks.
+   * Grants to waiters in order, as long as they fit, and drops the dead. A waiter whose process has
+   * no connection would not be notified of its grant: it keeps its place and is passed over, unless
+   * it sent this request.
    *
    * @param asking the attempt whose request this step answers; null if it does not wait
    */
@@ -500,7 +499,7 @@ public final class LockTable<L extends LockRecord, X extends Exception> {
   }
 
   /**
-   * @param served gets those that are to be told after all were served: a store that serves by
+   * @param served receives waiters to be notified after all were served: a store that serves by
    *     itself does so at once, so that none of them sees the others wait
    */
   private QueueRemainder serveQueue(
@@ -513,7 +512,7 @@ public final class LockTable<L extends LockRecord, X extends Exception> {
       if (lock.shutUntil > now) {
         return QueueRemainder.BLOCKED;
       } else if (proofs && step == mostServed) {
-        // To come back for those that were passed over alone would never end.
+        // A retry only for passed-over waiters would never end.
         return lock.waiters < before ? QueueRemainder.MORE : QueueRemainder.BLOCKED;
       }
       if (heads.isEmpty()) {
@@ -529,7 +528,7 @@ public final class LockTable<L extends LockRecord, X extends Exception> {
         leave(lock, head.attempt());
         continue;
       } else if (lock.used == lock.capacity) {
-        // Nobody fits, so that it need not be known who is connected.
+        // No waiter fits, so connections need not be checked.
         return QueueRemainder.BLOCKED;
       } else if (rules.skipsDisconnected() && !head.attempt().equals(asking)) {
         disconnected =
@@ -567,12 +566,12 @@ public final class LockTable<L extends LockRecord, X extends Exception> {
         now);
   }
 
-  /** The next holders to look at. */
+  /** The next holders to examine. */
   private List<HoldEntry> window(L lock) throws X {
     return lock.used == 0 ? List.of() : records.holds(lock, rules.steps());
   }
 
-  /** Where there may be more, those that were looked at move to the end. */
+  /** Moves examined holders to the end if there may be more. */
   private void lookFurther(L lock, List<HoldEntry> window) throws X {
     if (window.size() == rules.steps()) {
       records.rotate(lock, window.size());
@@ -601,10 +600,7 @@ public final class LockTable<L extends LockRecord, X extends Exception> {
     return lock;
   }
 
-  /**
-   * Notes the use of an idle lock. One in use is written when its use ends, so a poll writes
-   * nothing.
-   */
+  /** Records the use of an idle lock. One in use is written at its end: a poll writes nothing. */
   private void use(L lock, long now) throws X {
     lock.dirty |= lock.isIdle(now);
     lock.touched = now;
@@ -613,7 +609,7 @@ public final class LockTable<L extends LockRecord, X extends Exception> {
     }
   }
 
-  /** Ends what hangs on dead sessions, in a store that does so by itself; not bounded. */
+  /** Ends the holds and waits of dead sessions, in a store that does so by itself; not bounded. */
   public void settle(LockName name, long now) throws X {
     L lock = records.find(name);
     if (lock != null) {

@@ -13,8 +13,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A session in one piece, with its notifications. Plain state that one step changes at a time.
- * Times are microseconds of the store's clock. Not thread-safe.
+ * A whole session, with its notifications. Plain state that one step changes at a time. Times are
+ * microseconds of the store's clock. Not thread-safe.
  */
 public final class SessionDocument {
   private static final long NOT_OBSERVED = -1;
@@ -22,25 +22,28 @@ public final class SessionDocument {
   final ClientLabel client;
   final NotificationBuffer notifications;
 
-  /** That of the last renewal; 0 before the first. */
+  /** The beat of the last renewal; 0 before the first. */
   long beat;
 
-  /** When it ends without a further renewal. */
+  /** The time when it ends without a further renewal. */
   long expiresAt;
 
   /** How long it lives after its last renewal. */
   long ttl;
 
-  /** How often it was renewed: changes with each renewal that is executed, as a beat need not. */
+  /** The number of renewals: changes with each executed renewal, as a beat need not. */
   long renewals;
 
-  /** Whether it was judged or closed. Memory forgets such a session; a document stays a while. */
+  /**
+   * Whether it was judged or closed. The in-memory store forgets such a session; a document stays
+   * for a while.
+   */
   boolean ended;
 
   /** Known in memory only. */
   boolean connected = true;
 
-  /** What its observer says; no clock of the store counts then. */
+  /** The remaining time by its observer; then no clock of the store counts. */
   private long observedLeft = NOT_OBSERVED;
 
   private final TableRules rules;
@@ -59,14 +62,14 @@ public final class SessionDocument {
   }
 
   /**
-   * Of a session that its first renewal creates in a store without a clock: counts its renewals
+   * For a session that its first renewal creates in a store without a clock: counts its renewals
    * from there on. Observers may remember a count of an earlier document of the same session.
    */
   public void countRenewalsFrom(long number) {
     renewals = number;
   }
 
-  /** Who it belongs to, for people. */
+  /** The client of the session, for people. */
   public ClientLabel client() {
     return client;
   }
@@ -81,14 +84,14 @@ public final class SessionDocument {
     return LockRecord.duration(ttl);
   }
 
-  /** How often it was renewed. */
+  /** The number of renewals. */
   public long renewals() {
     return renewals;
   }
 
   /**
-   * In a store without a clock: takes in for how long its renewals have yet to stand still until it
-   * may be ended. Until somebody has ended it, it lives.
+   * In a store without a clock: sets how long it must still go without a renewal before it may be
+   * ended. It lives until a process has ended it.
    */
   public void observed(Duration left) {
     observedLeft = LockRecord.micros(left);
@@ -117,7 +120,7 @@ public final class SessionDocument {
     return ended || rules.isExpired(expiresAt, now) ? 0 : expiresAt - now;
   }
 
-  /** Whether its time was over so long ago that no request about it can be in flight. */
+  /** Whether it expired so long ago that no request about it can be in flight. */
   public boolean isForgotten(long now) {
     return expiresAt + LockRecord.micros(rules.retention()) <= now;
   }
@@ -143,14 +146,14 @@ public final class SessionDocument {
     return beat;
   }
 
-  /** What a renewal is answered that came after a later one of the same process. */
+  /** The answer to a renewal that came after a later one of the same process. */
   public Renewal.Renewed renewed(long now) {
     return rules.deliversEndedHoldsFirst()
         ? notifications.renewed(now, rules.steps())
         : inOrder(notifications.renewed(now, Integer.MAX_VALUE));
   }
 
-  /** As many as a renewal may tell, without regard to what they are about. */
+  /** As many notifications as a renewal may deliver, of any kind. */
   private Renewal.Renewed inOrder(Renewal.Renewed all) {
     List<Renewal.NumberedNotification> oldest =
         all.notifications().stream()
@@ -161,7 +164,7 @@ public final class SessionDocument {
         all.storeMicros(), oldest, all.notifications().size() > oldest.size(), "");
   }
 
-  /** What {@link io.mortise.spi.LockStore#judge} says of it. */
+  /** The verdict of {@link io.mortise.spi.LockStore#judge}. */
   public SessionVerdict verdict(long now) {
     return ended
         ? new SessionVerdict.SessionEnded()
@@ -179,8 +182,8 @@ public final class SessionDocument {
   }
 
   /**
-   * Leaves a notification, unless the session has ended or has the same already: a step that is
-   * taken again leaves it again.
+   * Leaves a notification, unless the session has ended or has the same already: a repeated step
+   * leaves it again.
    *
    * @return whether this has changed anything
    */
@@ -195,7 +198,7 @@ public final class SessionDocument {
   }
 
   /**
-   * Removes what was left of a hold, which has ended.
+   * Removes the notifications about an ended hold.
    *
    * @return whether this has changed anything
    */

@@ -86,7 +86,7 @@ public final class SessionTable implements LockStep.Liveness {
     return session == null ? Duration.ZERO : session.ttl();
   }
 
-  /** A page of those that are known, also of those that are over and were not judged yet. */
+  /** A page of the known sessions, including expired ones not yet judged. */
   public Page<SessionInfo> page(@Nullable String cursor, int limit, long now) {
     List<SessionInfo> found =
         sessions.entrySet().stream()
@@ -117,7 +117,10 @@ public final class SessionTable implements LockStep.Liveness {
     }
   }
 
-  /** A hold has ended: that it was granted, or is contended, need not be told any more. */
+  /**
+   * Drops notifications of a hold that has ended: its grant and its contention need not be
+   * delivered any more.
+   */
   public void forget(AttemptId ended) {
     SessionDocument session = sessions.get(ended.session());
     if (session != null) {

@@ -4,8 +4,8 @@ import io.mortise.spi.AttemptId;
 import java.time.Duration;
 
 /**
- * The rules that make a lock table safe, one method each, so that the simulation can take them away
- * one at a time and prove that it would notice. Production code knows only {@link #ALL}.
+ * The safety rules of a lock table, one method each, so that the simulation can remove them one at
+ * a time and prove that it would notice. Production code knows only {@link #ALL}.
  */
 public class TableRules {
   /** Every rule in force. */
@@ -27,7 +27,7 @@ public class TableRules {
     return true;
   }
 
-  /** Where an attempt may end the hold of another: whether it ends this one. */
+  /** Whether an attempt that may end others' holds ends this one. */
   protected boolean endsHold(AttemptId holder, AttemptId asked) {
     return holder.equals(asked);
   }
@@ -50,7 +50,7 @@ public class TableRules {
     return true;
   }
 
-  /** A waiter that would not hear of its grant is passed over, and keeps its place. */
+  /** A waiter that would not be notified of its grant is passed over, and keeps its place. */
   protected boolean skipsDisconnected() {
     return true;
   }
@@ -63,12 +63,12 @@ public class TableRules {
     return true;
   }
 
-  /** News of a hold ends with it, and is not left for an engine that has to answer it. */
+  /** Notifications of a hold are dropped with it: an engine would have to answer them. */
   protected boolean forgetsNotificationsOfEnded() {
     return true;
   }
 
-  /** What has ended is told before all else (invariants.md#gone-first). */
+  /** Ended holds are delivered before all else (invariants.md#gone-first). */
   protected boolean deliversEndedHoldsFirst() {
     return true;
   }
@@ -82,7 +82,7 @@ public class TableRules {
   }
 
   /**
-   * At most so many items in one step; the answer then says that more is left
+   * The maximum number of items in one step; the answer then says that more is left
    * (invariants.md#bounded-steps).
    */
   protected int steps() {
@@ -90,7 +90,7 @@ public class TableRules {
   }
 
   /**
-   * First token of the next block: above all before, and above what was minted before the counter
+   * The first token of the next block: above all before, and above all minted before the counter
    * was lost (invariants.md#tokens-rise).
    */
   protected long nextToken(long last, long nowMicros, long floor) {
@@ -105,7 +105,7 @@ public class TableRules {
     return stored == previous || stored == next;
   }
 
-  /** Whether a session whose TTL has passed is dead, whatever is held through it. */
+  /** Whether a session whose TTL has passed is dead, even if it has holds. */
   protected boolean isExpired(long expiresAt, long nowMicros) {
     return expiresAt <= nowMicros;
   }

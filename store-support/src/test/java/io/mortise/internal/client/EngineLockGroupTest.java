@@ -40,7 +40,7 @@ class EngineLockGroupTest {
 
   private final LockStore mem = new MemStore(Ticker.SYSTEM, WallClock.SYSTEM);
 
-  /** What becomes of the answers to acquires. */
+  /** Handles the answers to acquires. */
   private interface Answers {
     void submit(Request.Acquire acquire, Consumer<Reply> sink, StoreSession session);
   }
@@ -64,7 +64,7 @@ class EngineLockGroupTest {
     };
   }
 
-  /** Answers none before all ten have been asked for. */
+  /** Answers no acquire before all ten have been sent. */
   private static final class AllAtOnce implements Answers {
     private final List<Runnable> withheld = new ArrayList<>();
 

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Who waits for whom inside one client, and what an acquire says whose time is over. */
+/** Waits between callers of one client, and the message of an acquire whose time is over. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class LocalWaitsTest {
   private static final Duration LONG = Duration.ofSeconds(60);
@@ -63,7 +63,7 @@ class LocalWaitsTest {
     return waits;
   }
 
-  /** A thread takes the lock, and leaves the lease to the caller. */
+  /** Acquires on a new thread, and returns the lease to the caller. */
   private static Lease acquiredBy(String thread, DistributedLock lock) throws Exception {
     FutureTask<Lease> acquire = new FutureTask<>(lock::acquire);
     new Thread(acquire, thread).start();
@@ -81,7 +81,7 @@ class LocalWaitsTest {
   }
 
   /**
-   * A thread that holds a lock, and then waits for another one: without an end, or until it is
+   * A thread that holds a lock, and then waits for another one: without limit, or until it is
    * interrupted, and then once more and briefly.
    */
   private final class HolderThread extends Thread {
@@ -114,7 +114,7 @@ class LocalWaitsTest {
     }
   }
 
-  /** A wait that others can look at for as long as they like, and another one that ends soon. */
+  /** A wait that others can inspect at leisure, followed by another one that ends soon. */
   private static Lease interruptedThenBrief(DistributedLock lock) throws InterruptedException {
     try {
       lock.acquireWithin(LONG).close();

@@ -21,7 +21,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** A client has its store swept, by a clock that the test moves. */
+/** A client's sweeps of its store, by a clock that the test moves. */
 class SweepSchedulerTest {
   private static final long SECOND = 1_000_000_000;
 
@@ -53,7 +53,7 @@ class SweepSchedulerTest {
           Duration.ofSeconds(10),
           new ClientLabel("-", 1, "test"));
 
-  /** Writes down what it is asked. */
+  /** Records the calls. */
   private final class RecordingStore extends ForwardingStore {
     private final String name;
 
@@ -89,7 +89,7 @@ class SweepSchedulerTest {
     return sweepScheduler;
   }
 
-  /** Goes on until the next task is run; returns how long that took, in seconds. */
+  /** Runs until the next task; returns the time passed, in seconds. */
   private long nextTask() {
     assertThat(scheduledTask).hasSize(1);
     ScheduledTask next = scheduledTask.remove();

@@ -5,11 +5,11 @@ import io.mortise.spi.ClientLabel;
 import io.mortise.spi.LockStore;
 import java.time.Duration;
 
-/** Clients on the system's clock, for tests of what threads do. */
+/** Clients on the system's clock, for tests of threads. */
 public final class TestClient {
   private TestClient() {}
 
-  /** One that closes its threads, not its store. */
+  /** A client that closes its threads, not its store. */
   public static EngineClient on(LockStore store) {
     SystemEnv system = new SystemEnv();
     return new EngineClient(

@@ -23,7 +23,7 @@ class WaiterWakeUpTest {
   private final CountDownLatch lingers = new CountDownLatch(1);
   private final CountDownLatch released = new CountDownLatch(1);
 
-  /** A store that has the threads which wait work for it, and so park for other reasons. */
+  /** A store that lets waiting threads work for it, so that they park for other reasons. */
   private final class CallerDrivenStore extends ForwardingStore {
     private final Thread holder = Thread.currentThread();
 
@@ -40,7 +40,7 @@ class WaiterWakeUpTest {
         } catch (InterruptedException e) {
           Thread.currentThread().interrupt();
         }
-        // Uses up a wake-up that has come by now.
+        // Uses up a pending wake-up.
         LockSupport.parkNanos(1_000_000);
       }
     }

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** How long a try waits for a sticky holder, on time that moves by hand. */
+/** The time limit of a try that waits for a sticky holder, on a clock moved by hand. */
 class CallBackBoundTest {
   private static final long MILLI = 1_000_000;
   private static final LockOptions STICKY = LockOptions.DEFAULTS.withSticky(Duration.ofSeconds(10));
@@ -43,12 +43,12 @@ class CallBackBoundTest {
   private long numbers;
   private long tripNanos;
 
-  /** What the holder's process does when it is called back: nothing, as it does not run. */
+  /** The reaction of the holder's process to a call-back: none, as it does not run. */
   private boolean silent = true;
 
   private final MemStore table = new MemStore(() -> now, WallClock.SYSTEM);
 
-  /** A request takes a trip. */
+  /** Delays each request by a round trip. */
   private final class SlowStore extends ForwardingStore {
     private final boolean holder;
 
@@ -125,7 +125,7 @@ class CallBackBoundTest {
     tripNanos = tripMillis * MILLI;
 
     CompletableFuture<Lease> trial = contender.lock("a").acquireAsync(Duration.ZERO);
-    // The answer that the lock is busy took a trip, and so does the place in the queue.
+    // The answer that the lock is busy took a round trip, and so does the place in the queue.
     long askedAt = now - tripNanos;
     runUntil(askedAt + boundMillis * MILLI - 1);
     assertThat(trial).isNotDone();

@@ -31,7 +31,7 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** How messages and log lines show a lock's name that turns the direction of text. */
+/** Messages and log lines with a lock's name that changes the direction of text. */
 @Timeout(60)
 class EscapedNamesTest {
   private static final String NAME = "escaped/\u202egnp.exe";
@@ -106,7 +106,7 @@ class EscapedNamesTest {
         .doesNotContain("\u202e");
   }
 
-  /** The store may have forgotten what it had answered to the lease's session. */
+  /** Makes the lease's store forget its answers to the session. */
   private static void inDoubt(LeaseImpl lease) {
     LiveSession session = lease.validity().session();
     session.listener().inDoubt(session);

@@ -30,21 +30,21 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What becomes of grants that a process keeps idle, as its store and an operator see it. */
+/** Idle grants of a process, as its store and an operator see them. */
 @Timeout(60)
 class IdleGrantTest {
   private static final LockOptions STICKY = LockOptions.DEFAULTS.withSticky(Duration.ofSeconds(10));
   private static final Duration SOON = Duration.ofSeconds(30);
 
-  /** Writes down what is asked, and how. */
+  /** Records the requests and their form. */
   private static final class RecordingStore extends ForwardingStore {
     final List<String> requests = new CopyOnWriteArrayList<>();
     volatile boolean receives = true;
 
-    /** Another process is said to wait, by the answer that grants. */
+    /** Whether the granting answer says that another process waits. */
     volatile boolean wanted;
 
-    /** The same by a push that is faster than that answer. */
+    /** Whether a push that overtakes that answer says so. */
     volatile boolean callsBackEarly;
 
     RecordingStore() {
@@ -150,7 +150,7 @@ class IdleGrantTest {
       pass(client.lock("deaf").with(STICKY));
       assertThat(client.engine().footprint()).isEqualTo(1);
       store.receives = false;
-      // Another name, so that the session asks its store.
+      // Another name, so that the session sends a request.
       pass(client.lock("other").with(STICKY));
       pass(client.lock("deaf").with(STICKY));
       assertThat(client.engine().footprint()).isZero();
@@ -201,7 +201,7 @@ class IdleGrantTest {
     }
   }
 
-  /** The store may have forgotten what it had answered to the lease's session. */
+  /** Makes the lease's store forget its answers to the session. */
   private static void inDoubt(LeaseImpl lease) {
     LiveSession session = lease.validity().session();
     session.listener().inDoubt(session);

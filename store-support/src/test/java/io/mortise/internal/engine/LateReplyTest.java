@@ -34,7 +34,7 @@ class LateReplyTest {
 
   private final AtomicInteger acquires = new AtomicInteger();
 
-  /** Three acquires get no answer, and the fourth gets it when its at-most time is over. */
+  /** Leaves three acquires unanswered, and answers the fourth when its at-most time is over. */
   private final class FailingStore extends ForwardingStore {
     FailingStore() {
       super(new MemStore(Ticker.SYSTEM, WallClock.SYSTEM));
@@ -81,7 +81,8 @@ class LateReplyTest {
   void givenTaskThatOutlivesItsLease_whenNobodyHasNoticedYet_thenTheLossIsTold() throws Exception {
     try (EngineClient client = TestClient.on(new MemStore(Ticker.SYSTEM, WallClock.SYSTEM))) {
       Lease lease = client.lock("scope", LockOptions.DEFAULTS.withAtMost(AT_MOST)).acquire();
-      // The task races with the timer that notices; what is told does not depend on who wins.
+      // The task races with the timer that notices the loss; the exception does not depend on the
+      // winner.
       assertThatThrownBy(
               () ->
                   lease.run(

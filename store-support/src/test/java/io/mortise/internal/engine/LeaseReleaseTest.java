@@ -89,7 +89,7 @@ class LeaseReleaseTest {
         .hasMessageContaining("closed");
   }
 
-  /** A store that pushes nothing: holders learn late of what an operator does. */
+  /** A store without pushes: holders learn late of an operator's action. */
   private static final class PushlessStore extends ForwardingStore {
     PushlessStore() {
       super(new MemStore(Ticker.SYSTEM, WallClock.SYSTEM));

@@ -50,7 +50,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What an operator reads when a store or a process has trouble, in time that moves by hand. */
+/** Log lines for an operator when a store or a process has trouble, on a clock moved by hand. */
 @Timeout(value = 10, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class OutageLinesTest {
   private static final AtomicInteger STORES = new AtomicInteger();
@@ -60,7 +60,7 @@ class OutageLinesTest {
   private final List<Timer> timers = new ArrayList<>();
   private long nanos = 1_000_000_000_000L;
 
-  /** What happens when a timer is stopped. */
+  /** Called when a timer is cancelled. */
   private Runnable whenCancelled = () -> {};
 
   private final EngineScheduler scheduler =
@@ -73,31 +73,31 @@ class OutageLinesTest {
         };
       };
 
-  /** What renewals answer instead of the store; null for the store's own answers. */
+  /** The answer to renewals instead of the store's; null for the store's own answers. */
   private @Nullable CompletionStage<Renewal> instead;
 
   /** Whether acquires have no answer. */
   private boolean acquiresAreLost;
 
-  /** Makes the latest acquire be sent again. */
+  /** Repeats the latest acquire. */
   private Runnable askAgain = () -> {};
 
-  /** Whether releases are lost on their way, which their sender is told. */
+  /** Whether releases are lost in flight, with a failure for their sender. */
   private boolean releasesAreLost;
 
   /** Takes releases that arrive later; null if they arrive at once. */
   private @Nullable Consumer<Runnable> lateReleases;
 
-  /** Why acquires fail; null if they do not. */
+  /** The failure of acquires; null if they do not fail. */
   private @Nullable StoreUnavailableException acquiresFail;
 
   private final MemStore mem =
       new MemStore(EnumSet.allOf(Capability.class), () -> nanos, 0, TableRules.ALL);
 
-  /** What the server says that it remembers with. */
+  /** The incarnation that the server reports. */
   private String incarnation = "first";
 
-  /** The states that sessions are told to be in, and how leases are told to end. */
+  /** The reported states of sessions and ends of leases. */
   private final List<String> told = new ArrayList<>();
 
   private @Nullable Consumer<String> connectionLost;
@@ -204,7 +204,7 @@ class OutageLinesTest {
         : renewal;
   }
 
-  /** Timers run when they are due. */
+  /** Runs timers when they are due. */
   private void pass(Duration time) {
     long end = nanos + time.toNanos();
     while (true) {
@@ -445,7 +445,7 @@ class OutageLinesTest {
         .containsPattern("has not answered a renewal for (1(\\.\\d)?s|[5-9]\\d\\dms)\\.");
   }
 
-  /** Another process takes it, and keeps it. */
+  /** Another process acquires the lock, and keeps it. */
   private void heldByAnother(String name) {
     SessionId other = new SessionId("sessionOther");
     StoreSession holder =

@@ -35,7 +35,7 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** When the waiters of one process poll. Time stands still; the test runs the timers. */
+/** The polls of one process's waiters. Time stands still; the test runs the timers. */
 @Timeout(10)
 class QueueProtocolTest {
   private static final LockName LOCK = LockName.of("x");
@@ -49,7 +49,7 @@ class QueueProtocolTest {
   private final List<Timer> renewals = new ArrayList<>();
   private boolean pushesAreLost;
 
-  /** Another process gives the lock back. */
+  /** Releases the lock of the other process. */
   private Runnable release = () -> {};
 
   private EngineClient client(Set<Capability> capabilities) {
@@ -107,7 +107,7 @@ class QueueProtocolTest {
     return polls.get(polls.size() - 1);
   }
 
-  /** The lock's queue has so many waiters of the client, each for itself. */
+  /** Queues this number of waiters of the client, each for itself. */
   private List<CompletableFuture<Lease>> waiters(EngineClient client, int count) {
     List<CompletableFuture<Lease>> waiters = new ArrayList<>();
     for (int i = 0; i < count; i++) {

@@ -28,7 +28,7 @@ class SessionEventHandlerTest {
 
   private final AtomicInteger opened = new AtomicInteger();
 
-  /** A store in which the first sessions are gone as soon as something is asked of them. */
+  /** A store that loses the first sessions at their first request. */
   private final class ForgetfulStore extends ForwardingStore {
     ForgetfulStore() {
       super(new MemStore(Ticker.SYSTEM, WallClock.SYSTEM));

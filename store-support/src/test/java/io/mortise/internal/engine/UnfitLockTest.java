@@ -34,7 +34,7 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Acquires that a store executes and answers with a failure that no retry mends. */
+/** Acquires that a store executes, and answers with a failure that no retry mends. */
 @Timeout(value = 30, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class UnfitLockTest {
   private static final String WHY = "Document 'lock/bad' in the store cannot be read.";
@@ -47,7 +47,7 @@ class UnfitLockTest {
   private final AtomicInteger failed = new AtomicInteger();
   private final AtomicLong failedFirst = new AtomicLong();
 
-  /** Unfit for one lock, or for all that is asked, until a time after its first failure. */
+  /** Unfit for one lock, or for all requests, until a time after its first failure. */
   private final class UnfitStore extends ForwardingStore {
     private final boolean forAll;
     private final long fitAfter;

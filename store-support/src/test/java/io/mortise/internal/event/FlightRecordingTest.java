@@ -22,7 +22,7 @@ import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a recording of the Java Flight Recorder has of the locks of a process. */
+/** Events of a process's locks in a recording of the Java Flight Recorder. */
 class FlightRecordingTest {
   @TempDir private Path folder;
 
@@ -124,7 +124,7 @@ class FlightRecordingTest {
     }
   }
 
-  /** Locks once, in a runtime image that has java.base only. */
+  /** Locks once, in a runtime image with java.base only. */
   static final class LockWithoutRecorder {
     private LockWithoutRecorder() {}
 

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 class BarrierEntryTest {
   private static final Duration WAIT = Duration.ofMillis(1);
 
-  /** More than an entry has. */
+  /** More steps than an entry has. */
   private static final int STEPS = 40;
 
   private static final long POLLED_NANOS = TimeUnit.SECONDS.toNanos(2);
@@ -74,7 +74,7 @@ class BarrierEntryTest {
       return new EngineClient(store, env, () -> {});
     }
 
-    /** Runs what is due, as many callbacks at most, and timers only if there is no callback. */
+    /** Runs due work: at most this number of callbacks, and timers only without a callback. */
     void run(int most) {
       for (int i = 0; i < most; i++) {
         Runnable next = callbacks.poll();
@@ -88,7 +88,7 @@ class BarrierEntryTest {
       }
     }
 
-    /** Moves the time, and runs the timers that are due then before the callbacks that wait. */
+    /** Moves the time, and runs due timers before waiting callbacks. */
     void moveTo(long until) {
       nanos = until;
       while (!timers.isEmpty() && timers.element().due() <= until) {

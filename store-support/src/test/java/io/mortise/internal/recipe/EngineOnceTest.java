@@ -127,7 +127,7 @@ class EngineOnceTest {
     assertThat(OnceDocument.decode(KEY, fact())).contains(OnceDocument.begun("other", 7));
   }
 
-  /** A step of another run comes late: between this run's look and its first writing. */
+  /** Executes a late step of another run: between this run's read and its first write. */
   private void writeLate(int number, OnceDocument step) {
     if (number == 1) {
       var unused = mem.replaceFact(NAME, fact().version(), step.encode(), Duration.ofMinutes(1));
@@ -174,7 +174,7 @@ class EngineOnceTest {
     assertThat(once.result()).isPresent();
   }
 
-  /** Interrupts the caller when this replacement has been sent, and answers it once it waits. */
+  /** Interrupts the caller when this replacement was sent, and answers it once the caller waits. */
   private void interruptDuring(int replacement) {
     CompletableFuture<Void> answered = new CompletableFuture<>();
     store.answeredWith = Map.of(replacement, answered);

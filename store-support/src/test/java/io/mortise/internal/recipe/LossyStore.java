@@ -18,16 +18,16 @@ import java.util.function.IntConsumer;
 final class LossyStore extends ForwardingStore {
   final AtomicInteger replacements = new AtomicInteger();
 
-  /** Which of the replacements are executed and not answered. */
+  /** The numbers of replacements that are executed and not answered. */
   volatile List<Integer> unanswered = List.of();
 
-  /** Which of them are not executed. */
+  /** The numbers of replacements that are not executed. */
   volatile List<Integer> dropped = List.of();
 
-  /** Which of them are answered when this completes. */
+  /** Replacements by number that are answered when the future completes. */
   volatile Map<Integer, CompletableFuture<Void>> answeredWith = Map.of();
 
-  /** Executes those, later than their callers have waited. */
+  /** Executes the dropped replacements, later than their callers have waited. */
   final List<Runnable> late = new CopyOnWriteArrayList<>();
 
   /** How long each document is kept since its latest replacement. */
@@ -36,7 +36,7 @@ final class LossyStore extends ForwardingStore {
   /** The texts of all replacements, in their order. */
   final List<String> texts = new CopyOnWriteArrayList<>();
 
-  /** Is told the number of a replacement that comes next. */
+  /** Receives the number of each replacement before it is executed. */
   volatile IntConsumer before = number -> {};
 
   LossyStore(MemStore store) {

@@ -139,7 +139,7 @@ class RecipesTest {
   void givenCancelledArrivals_thenNothingHolds_andTheBarrierGoesOn() {
     for (int round = 0; round < 50; round++) {
       CompletableFuture<Long> party = barrier.awaitAsync();
-      for (int i = 0; i < round; i++) { // So that each step is met.
+      for (int i = 0; i < round; i++) { // Spreads the rounds over all steps.
         assertThat(party).isNotDone();
       }
       assertThat(party.cancel(false)).isTrue();
@@ -151,7 +151,7 @@ class RecipesTest {
         .isTrue();
   }
 
-  /** Enters until it passes: what was cancelled may still be breaking its generation. */
+  /** Enters until it passes: a cancelled entry may still be breaking its generation. */
   private CompletableFuture<Long> retried() {
     return CompletableFuture.supplyAsync(
         () -> {
@@ -179,7 +179,8 @@ class RecipesTest {
 
   @Test
   void givenOwnTimeoutWhoseAnswerIsLost_thenItIsToldAsATimeout() {
-    for (int round = 0; round < ROUNDS; round++) { // The poll sees it first in about half of them.
+    // In about half of the rounds the poll sees it first.
+    for (int round = 0; round < ROUNDS; round++) {
       DistributedBarrier missed = client.barrier("b" + round, 2);
       store.unanswered = List.of(store.replacements.get() + 2);
       assertThatThrownBy(() -> missed.await(Duration.ofMillis(100)))
@@ -188,10 +189,10 @@ class RecipesTest {
     }
   }
 
-  /** What a thread came back with. */
+  /** The outcome of a thread's work. */
   private record Ended(@Nullable Throwable failure, boolean interrupted) {}
 
-  /** A thread that is interrupted while that replacement of a document is under way. */
+  /** Interrupts a thread while that replacement of a document is in flight. */
   private Ended interruptedWhileWriting(int number, Callable<?> work) throws Exception {
     AtomicReference<Ended> ended = new AtomicReference<>();
     Thread thread =
@@ -210,7 +211,7 @@ class RecipesTest {
           if (next == number) {
             thread.interrupt();
             try {
-              thread.join(ENDS_AT_ONCE.toMillis()); // It must not end before the writing has.
+              thread.join(ENDS_AT_ONCE.toMillis()); // The thread must not end before the write has.
             } catch (InterruptedException e) {
               throw new AssertionError(e);
             }
@@ -272,7 +273,7 @@ class RecipesTest {
             BarrierBrokenException.class, broken -> assertThat(broken.reason()).isEqualTo(reason));
   }
 
-  /** Begins, and waits until that replacement of a document is under way. */
+  /** Begins the work, and waits until that replacement of a document is in flight. */
   private <T> CompletableFuture<T> writing(int number, Supplier<CompletableFuture<T>> work) {
     CompletableFuture<Integer> reached = new CompletableFuture<>();
     store.before =

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-/** For how long a process may trust in a session of its own that it does not read. */
+/** How long a process may rely on its own session without reading it. */
 class OwnRenewalsTest {
   private static final Duration LONG = Duration.ofSeconds(30);
   private static final Duration SHORT = Duration.ofSeconds(3);

@@ -48,11 +48,11 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** How a connection is made, by which thread, and that TLS keeps no answer open for ever. */
+/** Opening of connections and their threads; limits of answers over TLS. */
 class HttpConnectionTest {
   private static final char[] PASSWORD = "changeit".toCharArray();
 
-  /** A port of one address, which takes no connection. */
+  /** A port of one address that accepts no connection. */
   private static final class FullPort implements AutoCloseable {
     private static final int BACKLOG = 1;
 
@@ -203,7 +203,7 @@ class HttpConnectionTest {
   }
 
   @Test
-  @SuppressWarnings("ThreadPriorityCheck") // it is what must not be inherited
+  @SuppressWarnings("ThreadPriorityCheck") // the test checks that this is not inherited
   void givenCallerWithSettingsOfItsOwn_thenTheThreadOfAConnectionHasNoneOfThem() throws Exception {
     InheritableThreadLocal<String> local = new InheritableThreadLocal<>();
     CountDownLatch asked = new CountDownLatch(1);
@@ -243,7 +243,7 @@ class HttpConnectionTest {
     }
   }
 
-  /** Of TLS, one read may be any number of reads of the socket below. */
+  /** With TLS, one read may be any number of reads of the socket below. */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void givenAnswerOverTlsThatDrips_thenItIsGivenUpInTime(boolean isOneRecord, @TempDir Path folder)
@@ -299,7 +299,7 @@ class HttpConnectionTest {
     }
   }
 
-  /** Carries bytes both ways, to the client one by one once that is asked for. */
+  /** Carries bytes both ways; to the client one by one once that is requested. */
   private static void carry(
       ClientConnection client, int port, AtomicBoolean drips, CountDownLatch over)
       throws Exception {
@@ -324,11 +324,11 @@ class HttpConnectionTest {
       }
       server.close();
     } catch (IOException e) {
-      // One of them is gone.
+      // One of the sockets is closed.
     }
   }
 
-  /** Keys of a server at 127.0.0.1, whose certificate is in the file {@code cert.pem}. */
+  /** The key of a server at 127.0.0.1, whose certificate is in the file {@code cert.pem}. */
   private static SSLContext keys(Path folder) throws Exception {
     Path file = folder.resolve("keys.p12");
     List<String> command = new ArrayList<>();

@@ -13,17 +13,17 @@ import java.net.SocketTimeoutException;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** Answers in parts of any size, and such as no server should give. */
+/** Answers in parts of any size, and invalid answers. */
 class HttpReaderTest {
   private static final int MOST = 1_000;
 
-  /** Of what a reader is given, in one read. */
+  /** More than any answer here: a reader gets it in one read. */
   private static final int ALL = 10_000;
 
   private final long seed = Long.getLong("mortise.seed", new Random().nextLong());
   private final Random random = new Random(seed);
 
-  /** Reads from that text, at most so many bytes at a time. */
+  /** Reads from that text, at most this number of bytes at a time. */
   private static HttpReader reader(byte[] bytes, Random random, int most) {
     int[] from = {0};
     return new HttpReader(
@@ -116,7 +116,7 @@ class HttpReaderTest {
     }
   }
 
-  /** Else the next request would get the answer of the one before. */
+  /** Otherwise the next request would get the previous answer. */
   @Test
   void givenWaitThatTimesOut_thenTheAnswerBeforeIsNotReadAgain() throws IOException {
     byte[] bytes = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc".getBytes(UTF_8);
@@ -135,7 +135,7 @@ class HttpReaderTest {
     assertThat(reader.awaitBytes()).isFalse();
   }
 
-  /** Any bytes are an answer or an exception of I/O, and come to an end. */
+  /** Any bytes are an answer or an exception of I/O, and reading them ends. */
   @Test
   void givenDamagedAnswers_thenNothingButIoFails() {
     String[] whole = {

@@ -19,13 +19,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 
-/** Which server, and which address of its host, is asked after one has failed. */
+/** The choice of a server, and of an address of its host, after a failure. */
 @EnabledOnOs(value = OS.LINUX, disabledReason = "Other systems have no address 127.0.0.2.")
 class HttpRoutesTest {
   private static final Duration LIMIT = Duration.ofMillis(1500);
   private static final String HOST = "servers.example";
 
-  /** Takes connections, and answers nothing. */
+  /** Accepts connections, and answers nothing. */
   private static ServerSocket silent(String address, int port) throws Exception {
     return new ServerSocket(port, 50, InetAddress.getByName(address));
   }
@@ -48,7 +48,7 @@ class HttpRoutesTest {
     return join(servers.send(GET)).body();
   }
 
-  /** As a store does when it is opened. */
+  /** Sends as a store does when it is opened. */
   private static String ofAny(HttpServers servers) throws Exception {
     return join(servers.askAny(
             () ->
@@ -104,7 +104,7 @@ class HttpRoutesTest {
       try (HttpServers servers = servers(List.of(named), "127.0.0.2", "127.0.0.1")) {
         assertThat(sent(servers)).isEqualTo("1");
         try (ServerSocket unanswered = silent("127.0.0.2", named.getPort())) {
-          // Not asked any more, though it takes connections now.
+          // Not used any more, although it accepts connections now.
           server.hangUp();
           await(() -> servers.connections() == 0);
           assertThat(sent(servers)).isEqualTo("2");

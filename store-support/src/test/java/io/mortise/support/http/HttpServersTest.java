@@ -37,16 +37,16 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
-/** Connections that are kept, break or stall; turns; servers that cannot be connected to. */
+/** Connections that are reused, break or stall; turns; servers that refuse connections. */
 class HttpServersTest {
-  /** It cannot be connected to: nobody has the name. Its URI has no host. */
+  /** An unknown host: connecting fails. Its URI has no host. */
   private static final URI UNKNOWN = URI.create("http://my_host.invalid:8500");
 
   private static String body(HttpServers servers) throws Exception {
     return join(servers.send(GET)).body();
   }
 
-  /** Fails as the stores that use it do. */
+  /** Asserts that it fails as the stores that use it do. */
   private static void assertFails(
       HttpServers servers, CompletionStage<HttpResponse> answer, String message) {
     assertThatThrownBy(
@@ -137,7 +137,7 @@ class HttpServersTest {
         assertThat(body(others)).isEqualTo("" + i);
         idle.hangUp();
         awaitAllClosed(idle);
-        // The thread of the connection finds it closed.
+        // The thread of the connection detects the close.
         await(() -> others.connections() == 0);
       }
     }
@@ -180,7 +180,7 @@ class HttpServersTest {
         ScriptedServer handshaking =
             new ScriptedServer(
                 client -> {
-                  // The begin of a record with 16 KiB.
+                  // The begin of a TLS record of 16 KiB.
                   client.send("\26\3\3\100\0");
                   while (!over.await(10, TimeUnit.MILLISECONDS)) {
                     client.send("x");
@@ -220,7 +220,7 @@ class HttpServersTest {
                   both.await();
                   client.answer("first");
                   while (client.request() != null) {
-                    // Nothing comes back.
+                    // No answer comes.
                   }
                 });
         HttpServers servers = servers(Duration.ofSeconds(1), server.uri())) {
@@ -279,7 +279,7 @@ class HttpServersTest {
                 });
         HttpServers servers = servers(Duration.ofSeconds(2), server.uri())) {
       assertThat(body(servers)).isEqualTo("read");
-      // Else the thread of the connection writes, which reads no answer meanwhile.
+      // Otherwise the thread of the connection writes, and reads no answer meanwhile.
       await(() -> servers.idleConnections() == 1);
       assertThat(join(servers.send(large)).status()).isEqualTo(413);
       assertThat(body(servers)).isEqualTo("read");
@@ -315,7 +315,7 @@ class HttpServersTest {
     }
   }
 
-  /** The worst that could happen: a request gets the answer of another one, or is sent twice. */
+  /** The worst cases: a request gets the answer of another one, or is sent twice. */
   @Test
   void givenServerThatMisbehavesAtRandom_thenEachAnswerIsThatOfItsRequest_whichIsSentOnce() {
     long seed = Long.getLong("mortise.seed", new Random().nextLong());
@@ -504,7 +504,9 @@ class HttpServersTest {
         .isEqualTo(HttpRequest.MAX_DOCUMENT_BYTES);
   }
 
-  /** As a firewall forgets it: the server hears nothing more, and the client is not told. */
+  /**
+   * As after a firewall has dropped it: the server receives nothing, the client is not notified.
+   */
   @Test
   void givenConnectionThatWasIdleForLong_thenTheNextRequestHasANewOne() throws Exception {
     AtomicInteger connections = new AtomicInteger();

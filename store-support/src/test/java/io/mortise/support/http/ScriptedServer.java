@@ -19,10 +19,10 @@ final class ScriptedServer implements AutoCloseable {
   private final ServerSocket listening;
   private final ServerScript script;
 
-  /** What clients have sent, each with its body. */
+  /** The requests of clients, each with its body. */
   final List<String> requests = new CopyOnWriteArrayList<>();
 
-  /** How many connections were accepted, and how many have not ended. */
+  /** The number of accepted connections, and of open ones. */
   final AtomicInteger accepted = new AtomicInteger();
 
   final AtomicInteger open = new AtomicInteger();
@@ -66,12 +66,12 @@ final class ScriptedServer implements AutoCloseable {
       return socket.getInputStream().read();
     }
 
-    /** Sends it as it is. */
+    /** Sends the text unchanged. */
     void send(String text) throws IOException {
       socket.getOutputStream().write(text.getBytes(ISO_8859_1));
     }
 
-    /** An answer with that body. */
+    /** Sends an answer with that body. */
     void answer(String body) throws IOException {
       send("HTTP/1.1 200 OK\r\nContent-Length: " + body.length() + "\r\n\r\n" + body);
     }
@@ -119,7 +119,7 @@ final class ScriptedServer implements AutoCloseable {
         start(() -> play(socket));
       }
     } catch (IOException e) {
-      // It was closed.
+      // The server was closed.
     }
   }
 
@@ -127,13 +127,13 @@ final class ScriptedServer implements AutoCloseable {
     try (socket) {
       script.play(new ClientConnection(socket));
     } catch (Exception e) {
-      // The client is gone, or the test is over.
+      // The client has disconnected, or the test is over.
     } finally {
       open.decrementAndGet();
     }
   }
 
-  /** Ends all connections, and takes further ones. */
+  /** Ends all connections, and accepts further ones. */
   void hangUp() throws IOException {
     for (Socket socket : sockets) {
       socket.close();

@@ -22,7 +22,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** Whether server and URL agree on TLS, after the first request has failed. */
+/** Detection of a disagreement about TLS, after the first request has failed. */
 class TlsMismatchTest {
   private final StoreUnavailableException failure =
       new StoreUnavailableException("failed", new IOException("closed"));
@@ -36,7 +36,7 @@ class TlsMismatchTest {
         new HttpTarget("tested", List.of(unknown, address), timeout, null, "tested:a"), failure);
   }
 
-  /** Hangs up where a kind of question has no answer. */
+  /** A server that hangs up on probes without a given answer. */
   private static ScriptedServer server(String inTls, String inPlain) {
     return new ScriptedServer(client -> client.send(client.firstByte() == 'G' ? inPlain : inTls));
   }
@@ -62,7 +62,7 @@ class TlsMismatchTest {
     }
   }
 
-  /** Neither by this, nor by the requests themselves. */
+  /** Neither by the probe, nor by the requests themselves. */
   @Test
   void givenProxyOfTheJvm_thenItIsNotAsked() throws Exception {
     Queue<URI> asked = new ConcurrentLinkedQueue<>();

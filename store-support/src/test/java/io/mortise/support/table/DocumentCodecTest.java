@@ -126,7 +126,7 @@ class DocumentCodecTest {
     }
   }
 
-  /** The next step would write it without that field. */
+  /** The next step would write the line without that field. */
   @Test
   void givenLineWithAFurtherField_thenItIsRefusedByItsKey() {
     String attempt = new AttemptId(ID, 1).encoded();

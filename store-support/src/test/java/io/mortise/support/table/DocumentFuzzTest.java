@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /**
- * Documents that another program has written or changed are refused as such when they are decoded,
- * or every step can be taken with them.
+ * Foreign or damaged documents are refused when they are decoded; otherwise every step can be taken
+ * with them.
  */
 class DocumentFuzzTest {
   private static final int MUTATIONS = 20_000;
@@ -83,7 +83,7 @@ class DocumentFuzzTest {
     return DocumentCodec.encode(session);
   }
 
-  /** One line or field is another, is gone, stands twice, or has a character more or less. */
+  /** Replaces, removes or repeats one line or field, or adds or removes a character. */
   private String mutate(String text) {
     StringBuilder mutant = new StringBuilder(text);
     int at = random.nextInt(text.length());
@@ -126,7 +126,7 @@ class DocumentFuzzTest {
     assertThat(decoded).as("the control: some are documents").isBetween(100, MUTATIONS - 100);
   }
 
-  /** Whoever may write a document writes no lines into logs, nor fills them. */
+  /** A program that writes documents must not be able to write lines into logs, or flood them. */
   private static void assertSayable(Throwable failure) {
     for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
       String message = Objects.requireNonNull(cause.getMessage());

@@ -103,7 +103,7 @@ class LockStepTest {
     }
   }
 
-  /** When a lock was used last is written with the next change. */
+  /** The time of a lock's last use is written with the next change. */
   private void assertIsChangedIfItSaysSo(@Nullable LockDocument before, StepResult<Reply> step) {
     LockDocument after = step.document();
     if (!step.changed() && before != null && after != null) {
@@ -155,7 +155,7 @@ class LockStepTest {
     }
     LockDocument granted = Objects.requireNonNull(step(queued, revision, together).document());
     assertThat(granted.holders).hasSize(2 * LockTable.STEPS - 1);
-    // As if nobody had kept this record.
+    // As if this record had not been kept.
     StepResult<List<Reply>> anew = step(null, revision + 1, List.of(exclusive(writer)));
     assertThat(anew.reply())
         .singleElement()

@@ -21,9 +21,8 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One attempt of this process and the nodes that stand for it. Its requests, and what its watches
- * bring about, are done one after the other, each a short chain of asynchronous steps; those of
- * different attempts go their way side by side.
+ * One attempt of this process and its nodes. Its requests and watch events are handled one after
+ * the other, each as a short chain of asynchronous steps; different attempts proceed independently.
  *
  * <p>Guarded by its session: every method runs inside {@link CuratorSession#step}.
  */
@@ -34,12 +33,10 @@ abstract class CuratorAttempt {
 
   private final ArrayDeque<Runnable> backlog = new ArrayDeque<>();
 
-  /**
-   * What others of this process ask about the same lock, and must not before the backlog is done.
-   */
+  /** Later requests of this process for the same lock, which must wait for the backlog. */
   private final List<Runnable> behind = new ArrayList<>();
 
-  /** What waits until all that has happened so far was looked at. */
+  /** Actions that wait until all events so far have been handled. */
   private final List<Runnable> untilLooked = new ArrayList<>();
 
   private boolean busy;
@@ -72,12 +69,12 @@ abstract class CuratorAttempt {
     }
   }
 
-  /** To be done once what was asked before about the same lock is in flight. */
+  /** Runs the request once earlier requests for the same lock are in flight. */
   final void later(Runnable request) {
     behind.add(request);
   }
 
-  /** Something that the attempt waits for, or should know of, may have happened. */
+  /** A watch fired: the wait may be over, or the attempt may have lost its node. */
   final void onWatchEvent() {
     if (busy) {
       stirred = true;
@@ -90,7 +87,7 @@ abstract class CuratorAttempt {
   /** Handles the outcome of a look that no request waits for. */
   private void unasked(Reply reply) {
     if (reply instanceof Reply.Failed) {
-      // The watch that the look was to set may be missing.
+      // The watch that the look should set may be missing.
       session.lookLater(this);
     } else if (reply instanceof Reply.Refused refused
         && refused.why() != RefusalReason.SESSION_GONE) {
@@ -99,7 +96,7 @@ abstract class CuratorAttempt {
     }
   }
 
-  /** Runs it when what has happened so far was looked at; here and now if nothing is in flight. */
+  /** Runs the action when all events so far have been handled; at once if nothing is in flight. */
   void afterPendingReads(Runnable then) {
     if (busy) {
       untilLooked.add(then);
@@ -137,12 +134,12 @@ abstract class CuratorAttempt {
   /** Whether the attempt has no node, and nothing to remember. */
   abstract boolean isBlank();
 
-  /** Whether the session knows it, and not another one that it is part of. */
+  /** Whether its session knows it directly, and not as a part of another attempt. */
   boolean isAlone() {
     return true;
   }
 
-  /** What the attempt does now. */
+  /** The present state of the attempt. */
   abstract AttemptState present();
 
   abstract void acquire(Request.Acquire request, AttemptOperation operation);
@@ -151,12 +148,12 @@ abstract class CuratorAttempt {
 
   abstract void abandon(AttemptOperation operation);
 
-  /** Looks whether a wait is over, unasked. Must end the operation. */
+  /** Looks, without a request, whether a wait is over. Must end the operation. */
   abstract void look(AttemptOperation operation);
 
   /**
-   * One request, or one look, on its way through its steps; ends exactly once. A request that takes
-   * too long is answered before that, as one that may have been executed; its steps go on.
+   * One request or look on its way through its steps; ends exactly once. A request that takes too
+   * long is answered earlier, as one that may have been executed; its steps go on.
    */
   final class AttemptOperation {
     private final Consumer<Reply> sink;
@@ -170,7 +167,7 @@ abstract class CuratorAttempt {
       this.timeout = asked ? session.afterRequestTimeout(this::giveUp) : null;
     }
 
-    /** Whether the engine waits for the answer. If not, it has to be told otherwise. */
+    /** Whether the engine waits for the answer. If not, a notification is needed. */
     boolean isAsked() {
       return asked && !answered;
     }
@@ -211,7 +208,7 @@ abstract class CuratorAttempt {
     /**
      * The server refused a step, or did not answer.
      *
-     * @param path what the step was about
+     * @param path the node of the step
      */
     void fail(Code code, String path) {
       if (code == Code.SESSIONEXPIRED || session.isOver()) {
@@ -236,12 +233,12 @@ abstract class CuratorAttempt {
     session.forget(this, attemptState, endReason);
   }
 
-  /** Tells the engine what it has not asked for. */
+  /** Sends the engine an unrequested notification. */
   void announce(SessionNotification sessionNotification) {
     session.tell(sessionNotification);
   }
 
-  /** Whether what is heard still concerns anybody. */
+  /** Whether the attempt still exists, so that its events matter. */
   boolean isKnown() {
     return session.knows(this);
   }
@@ -265,7 +262,7 @@ abstract class CuratorAttempt {
   }
 
   Reply.@Nullable Holder holder(@Nullable String node) {
-    // How long its session lives is known to the server only; if it ends, its nodes go with it.
+    // Only the server knows how long its session lives; when it ends, its nodes are deleted.
     return node == null
         ? null
         : new Reply.Holder(ProtectedNodeName.attempt(node), 0, session.ttl());

@@ -23,11 +23,10 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Shows who holds and who waits, Curator's clients and ours, as their nodes tell it. Waits for its
- * answers.
+ * Lists holders and waiters, of Curator's clients and ours, by their nodes. Blocks for its answers.
  *
- * <p>What the layout does not keep is filled in: a client of Curator is known by its address; times
- * count from when a node was made, which for a holder is when it began to wait.
+ * <p>Facts that the layout lacks are filled in: a client of Curator is known by its address; times
+ * count from the creation of a node, which for a holder is the beginning of its wait.
  */
 final class CuratorInspector {
   private static final int MOST = 1_000;
@@ -154,7 +153,7 @@ final class CuratorInspector {
         counting.add(seen.attempt());
       }
     }
-    // Who is in the line still waits, though it may have made its leases.
+    // An attempt in the line still waits, though it may have made its leases.
     holders.removeIf(holder -> counting.contains(holder.seen().attempt()));
     int held = holders.stream().mapToInt(Place::weight).sum();
     return viewOf(
@@ -212,7 +211,7 @@ final class CuratorInspector {
 
   private record ObservedNode(AttemptId attempt, NodeDescription note, Stat stat, Duration age) {}
 
-  /** A node, what it takes, and whether it has that. */
+  /** A node, its weight, and whether it holds. */
   private record Place(ObservedNode seen, int weight, boolean holds) {
     long token() {
       return holds ? CuratorTokens.first(seen.stat().getCzxid()) : 0;
@@ -234,7 +233,7 @@ final class CuratorInspector {
     }
   }
 
-  /** Goes through the tree below the base, in the order of its paths, for one page of locks. */
+  /** Walks over the tree below the base, in the order of its paths, for one page of locks. */
   private final class LockTreeWalker {
     private final ZooKeeper open;
     private final LockQuery query;
@@ -300,7 +299,7 @@ final class CuratorInspector {
       }
     }
 
-    /** What is below a path comes right after it. */
+    /** The children of a path come right after it. */
     private static String order(String path) {
       return path.replace('/', '\u0001');
     }

@@ -37,11 +37,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import org.apache.zookeeper.data.ACL;
 
-/** Locks where and as Curator keeps them. */
+/** Locks in Curator's layout, on the paths that Curator uses. */
 final class CuratorLockStore implements LockStore {
   /**
-   * How long a request can be in flight, or twice the timeout if that is longer. A connection that
-   * is silent is given up before, and what was sent over it is refused once the session has
+   * How long a request can be in flight, or twice the timeout if that is longer. A silent
+   * connection is dropped before, and requests sent over it are refused once the session has
    * another.
    */
   private static final Duration MAX_IN_FLIGHT = Duration.ofSeconds(10);
@@ -102,7 +102,7 @@ final class CuratorLockStore implements LockStore {
     return resources;
   }
 
-  /** After this long a request that got no answer is reported as unanswered. */
+  /** After this long a request without an answer is reported as unanswered. */
   Duration requestTimeout() {
     return options.timeout();
   }
@@ -119,7 +119,7 @@ final class CuratorLockStore implements LockStore {
         : new SemaphoreAttempt(session, request.name(), request.attempt(), mode, path);
   }
 
-  /** For an attempt of a session that another process has, or had. */
+  /** An attempt whose session another process has, or had. */
   CuratorAttempt foreign(CuratorSession session, LockName name, AttemptId attempt) {
     return new MutexAttempt(session, name, attempt, recipe, paths.of(name)).inDoubt();
   }
@@ -147,9 +147,9 @@ final class CuratorLockStore implements LockStore {
   }
 
   /**
-   * Knows this process's sessions only. Of others it says that they have ended, though they may
-   * live: nobody takes anything on that word here, for no answer of this store asks for a proof,
-   * and what hangs on a session that has ended the server deletes by itself.
+   * Knows this process's sessions only. It reports others as ended, though they may live. That
+   * verdict is harmless: no answer of this store asks for a proof, and the server itself deletes
+   * the nodes of an ended session.
    */
   @Override
   public CompletionStage<SessionVerdict> judge(SessionId id) {
@@ -190,8 +190,8 @@ final class CuratorLockStore implements LockStore {
   }
 
   /**
-   * Removes facts that have expired. Nothing else is left: nodes go with their sessions, and empty
-   * containers by the server.
+   * Removes expired facts. Nothing else is left behind: nodes go with their sessions, and the
+   * server removes empty containers.
    */
   @Override
   public CompletionStage<Integer> sweep(int budget) {

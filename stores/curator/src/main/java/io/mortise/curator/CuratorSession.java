@@ -37,11 +37,11 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A session of the engine, which is a ZooKeeper session: all nodes hang on it, and the server
- * deletes them when it ends. Has the attempts; {@link SessionRenewal} keeps it alive.
+ * A session of the engine, which is a ZooKeeper session: it owns all nodes, and the server deletes
+ * them when it ends. Has the attempts; {@link SessionRenewal} keeps it alive.
  *
  * <p><b>Guard.</b> One lock guards this and all its {@link CuratorAttempt}s. Requests are sent
- * under it (they only join a queue), sinks and hints are called after it was let go.
+ * under it (they only join a queue), sinks and hints are called after its release.
  */
 final class CuratorSession implements StoreSession, SessionLayout {
   private static final int REMEMBERED = 1_000;
@@ -49,7 +49,7 @@ final class CuratorSession implements StoreSession, SessionLayout {
   /** A look takes two or three round trips. */
   private static final long LOOK_NANOS = 200_000_000;
 
-  /** The pause before a look that failed is repeated. */
+  /** The pause before a failed look is repeated. */
   private static final long RETRY_NANOS = 1_000_000_000;
 
   private final CuratorLockStore store;
@@ -102,7 +102,7 @@ final class CuratorSession implements StoreSession, SessionLayout {
 
   // ---- For attempts ----
 
-  /** Changes state; what is to be told is told afterwards. */
+  /** Changes state; sends the resulting notifications afterwards. */
   void step(Runnable change) {
     guard.run(change);
   }
@@ -118,7 +118,7 @@ final class CuratorSession implements StoreSession, SessionLayout {
     return asyncNodeClient;
   }
 
-  /** Whether the servers answer nothing in its name any more. */
+  /** Whether the servers have surely stopped answering in its name. */
   boolean isOver() {
     return sessionRenewal.isGone();
   }
@@ -279,13 +279,13 @@ final class CuratorSession implements StoreSession, SessionLayout {
             });
   }
 
-  /** The old connection may have taken a look with it, and the watch that the look was to set. */
+  /** The old connection may have lost a look, and the watch that the look should have set. */
   @Override
   public void reconnected() {
     List.copyOf(curatorAttempts.values()).forEach(CuratorAttempt::onWatchEvent);
   }
 
-  /** Once each attempt has looked at what it was called for so far, or after a while. */
+  /** Runs it once each attempt has handled its events so far, or after a while. */
   @Override
   public void whenSettled(Runnable then) {
     Countdown looks = new Countdown(curatorAttempts.size(), then);
@@ -346,7 +346,7 @@ final class CuratorSession implements StoreSession, SessionLayout {
     return sessionRenewal.close();
   }
 
-  /** Alive if this process renews it; for people. */
+  /** Alive if this process renews it; for display. */
   SessionVerdict verdict() {
     return guard.get(
         () -> {

@@ -26,15 +26,15 @@ import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * Opens ZooKeeper ensembles whose locks are laid out as Curator lays them out: a mixed fleet of
- * Curator and Mortise clients excludes each other on the same path. For new applications, and where
- * nobody uses Curator, {@code zk://} is faster and can do more.
+ * Opens ZooKeeper ensembles with locks in Curator's layout: clients of Curator and of Mortise
+ * exclude each other on the same path. For new applications, and without other users of Curator,
+ * {@code zk://} is faster and has more features.
  *
  * <p>URL: {@code zk+curator://host:port,host:port/chroot?base=/apps&recipe=mutex}. The lock {@code
- * invoice/42} stands at {@code <chroot><base>/invoice/42}.
+ * invoice/42} is at {@code <chroot><base>/invoice/42}.
  *
  * <table>
- * <caption>Which recipe of Curator is met by what</caption>
+ * <caption>Recipes of Curator and their counterparts</caption>
  * <tr><td>{@code recipe=mutex} (default): {@code lock(name)}</td><td>{@code InterProcessMutex}</td></tr>
  * <tr><td>{@code recipe=readwrite}: {@code lock(name)}, {@code readWriteLock(name)}</td><td>{@code
  *     InterProcessReadWriteLock}</td></tr>
@@ -46,7 +46,7 @@ public final class CuratorStore {
   private CuratorStore() {}
 
   /**
-   * Opens the store that a URL names; makes the chroot if it is not there. Parameters beside {@code
+   * Opens the store that a URL names; makes the chroot if it is missing. Parameters beside {@code
    * base} and {@code recipe} are those of {@code zk://}, see {@link
    * io.mortise.zookeeper.ZooKeeperStore#open}. Blocks.
    *
@@ -104,10 +104,11 @@ public final class CuratorStore {
   }
 
   /**
-   * Uses a ready client of Curator, whose ZooKeeper session is then that of the locks, and stays
-   * open when the store is closed; after an expiry it follows the client to its next session. The
-   * client's namespace comes before the base, as in the paths that it is given itself. Its session
-   * timeout must not be below the lock client's TTL. The client must have been started. Blocks.
+   * Uses a connected client of Curator. Its ZooKeeper session becomes that of the locks, and stays
+   * open when the store is closed; after an expiry the store follows the client to its next
+   * session. The client's namespace comes before the base, as in the client's own paths. Its
+   * session timeout must not be below the lock client's TTL. The client must have been started.
+   * Blocks.
    *
    * @throws io.mortise.StoreUnavailableException if the client is not connected in time
    */
@@ -119,8 +120,8 @@ public final class CuratorStore {
   }
 
   /**
-   * Uses ready clients, as {@link #over(CuratorFramework, Options)} does: the given source is asked
-   * for the present one whenever a session begins. It may block for a moment.
+   * Uses connected clients, as {@link #over(CuratorFramework, Options)} does. The source is asked
+   * for the current client whenever a session begins. It may block for a moment.
    *
    * @throws io.mortise.StoreUnavailableException if the client is not connected in time
    */
@@ -134,8 +135,8 @@ public final class CuratorStore {
   }
 
   /**
-   * The node by which an exclusive hold is kept, for {@link
-   * io.mortise.zookeeper.FencedWrites#whileNodeStands}. Blocks for two round trips.
+   * The node of an exclusive hold, for {@link io.mortise.zookeeper.FencedWrites#whileNodeStands}.
+   * Blocks for two round trips.
    *
    * @param client of the same ensemble and chroot as the store
    * @param base as in the store's URL; empty if there is none
@@ -157,12 +158,15 @@ public final class CuratorStore {
         }
       }
     } catch (KeeperException.NoNodeException e) {
-      // Nobody holds or waits any more.
+      // There are no holders or waiters any more.
     }
     throw new StaleTokenException("lock path '" + path + "'", token);
   }
 
-  /** What {@code lock(name)} is in Curator. Its two recipes on one path do not see each other. */
+  /**
+   * The counterpart of {@code lock(name)} in Curator. Its two recipes on one path do not see each
+   * other.
+   */
   public enum LockRecipe {
     /** {@code InterProcessMutex}. */
     MUTEX,
@@ -171,20 +175,20 @@ public final class CuratorStore {
   }
 
   /**
-   * How to use a ZooKeeper.
+   * Options of a ZooKeeper store.
    *
-   * @param base the path under which names are: empty, or one that begins with a slash and does not
-   *     end with one
-   * @param recipe what locks are in Curator
+   * @param base the path above all names: empty, or one that begins with a slash and does not end
+   *     with one
+   * @param recipe Curator's counterpart of locks
    * @param timeout how long an answer may take until the request counts as unanswered, and how long
    *     opening waits for a connection. 100 ms to one minute, 5 s by default
-   * @param tick the servers' tick; zero, the default, if it is to be found out, or for a client
-   *     that was handed in to be taken for 2 s
-   * @param acl who may do what with the nodes that are made, everybody everything by default
+   * @param tick the servers' tick; zero, the default, to determine it, or to assume 2 s for a
+   *     client that was handed in
+   * @param acl the ACL of created nodes; by default all clients have all rights
    */
   public record Options(
       String base, LockRecipe recipe, Duration timeout, Duration tick, List<ACL> acl) {
-    /** No base, mutexes, 5 s, tick not given, open to everybody. */
+    /** No base, mutexes, 5 s, tick not given, open to all clients. */
     public static final Options DEFAULT =
         new Options(
             "",

@@ -2,14 +2,14 @@ package io.mortise.curator;
 
 /**
  * Fencing tokens: {@code czxid << 16 | n}. The czxid is the number of the transaction that made the
- * lock node; it rises over all that an ensemble ever does, so in a line it rises from node to node,
- * also over restarts, deleted directories and overflowing sequence numbers. Nodes of Curator have
- * one too: its {@code Stat} gives a Curator client the same kind of token.
+ * lock node; it rises with every transaction of an ensemble. So it rises from node to node in a
+ * line, even across restarts, deleted directories and overflowing sequence numbers. Nodes of
+ * Curator have one too: its {@code Stat} gives a Curator client the same kind of token.
  */
 final class CuratorTokens {
   /**
-   * So many at a time: after so many passes inside a process the engine asks for more, and is told
-   * whether somebody waits.
+   * Tokens per block: after that many passes within a process the engine asks for more, and learns
+   * whether another client waits.
    */
   static final int BLOCK = 64;
 

@@ -4,12 +4,12 @@ import io.mortise.spi.Reply.RefusalReason;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Why an attempt cannot stand in the line of its directory. */
+/** The reason why an attempt cannot stay in the line of its directory. */
 record LineRefusal(RefusalReason why, String message) {
   /**
-   * Looks at a line.
+   * Checks a line.
    *
-   * @param place where the attempt's node stands in it
+   * @param place the place of the attempt's node
    * @return null if nothing speaks against it
    */
   static @Nullable LineRefusal of(

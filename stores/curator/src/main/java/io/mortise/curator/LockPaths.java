@@ -4,12 +4,12 @@ import io.mortise.LockName;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the lock of a name stands: at {@code <base>/<name>} under the chroot, slashes and all, as a
- * user of Curator would write the path. Nothing is escaped, for then a Curator client could not be
- * given the same path; so a name that is no legal path is refused.
+ * The path of a lock: {@code <base>/<name>} under the chroot, slashes included, as a user of
+ * Curator would write it. Nothing is escaped, since a Curator client could not be given the same
+ * path then; so a name that is no legal path is refused.
  */
 final class LockPaths {
-  /** The first part of the paths below the base under which there are no locks, but facts. */
+  /** First part of the paths below the base that are reserved for facts. */
   private static final String FACTS = "mortise-facts";
 
   private final String base;
@@ -45,22 +45,22 @@ final class LockPaths {
     return base + "/" + FACTS + "/texts";
   }
 
-  /** What is written to learn the leader's time. */
+  /** The node that is written to learn the leader's time. */
   String clock() {
     return base + "/" + FACTS + "/clock";
   }
 
-  /** Whether a path below the base, or what is below it, is kept for facts. */
+  /** Whether a path below the base, or a path below that, is reserved for facts. */
   boolean isReserved(String path) {
     return path.equals(base + "/" + FACTS);
   }
 
-  /** The name of the lock that stands at a path below the base. */
+  /** The name of the lock at a path below the base. */
   LockName name(String path) {
     return LockName.of(path.substring(base.length() + 1));
   }
 
-  /** Why there can be no lock of this name here; null if there can. */
+  /** The reason why no lock of this name is possible here; null if one is. */
   static @Nullable String refusal(LockName name) {
     if ((name.value() + "/").startsWith(FACTS + "/")) {
       return "Lock name '%s' begins with '%s', where results of 'once', latches and barriers are kept in Curator's layout. Use another name."
@@ -77,7 +77,7 @@ final class LockPaths {
             + " leading slash.";
   }
 
-  /** Why this is no path below a root; null if it is. */
+  /** The reason why this is no path below a root; null if it is. */
   static @Nullable String trouble(String path) {
     for (String part : path.split("/", -1)) {
       if (part.isEmpty()) {

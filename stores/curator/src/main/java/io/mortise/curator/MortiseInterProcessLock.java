@@ -8,15 +8,15 @@ import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.recipes.locks.InterProcessLock;
 
 /**
- * A lock of Mortise for code that wants Curator's {@link InterProcessLock}: take it where an {@code
- * InterProcessMutex} was made, on any store. Re-entrant and owned by a thread, as that is; holds
- * are counted per object and thread, so share the object as you shared the mutex.
+ * A lock of Mortise behind Curator's {@link InterProcessLock}, to replace an {@code
+ * InterProcessMutex}, on any store. Re-entrant and owned by a thread, like the mutex; holds are
+ * counted per object and thread, so share the object as you shared the mutex.
  *
- * <p>Otherwise than there: interruption ends a wait and leaves no node behind; the loss of the lock
- * is told, see {@link #lease()}; and an outage does not end a wait that has no time limit.
+ * <p>It differs in three ways: interruption ends a wait and leaves no node behind; a lost lock is
+ * reported, see {@link #lease()}; and an outage does not end a wait without a time limit.
  *
- * <p>Thread-safe. Needs {@code curator-recipes} on the class path, which Mortise does not bring
- * along.
+ * <p>Thread-safe. Needs {@code curator-recipes} on the class path, which is no dependency of
+ * Mortise.
  */
 public final class MortiseInterProcessLock implements InterProcessLock {
   private final JavaLock lock;
@@ -25,7 +25,7 @@ public final class MortiseInterProcessLock implements InterProcessLock {
     this.lock = lock;
   }
 
-  /** Over a lock. Two objects over one lock do not share holds: each waits for the other. */
+  /** Uses a lock. Two objects over one lock do not share holds: each waits for the other. */
   public static MortiseInterProcessLock over(DistributedLock lock) {
     return new MortiseInterProcessLock(lock.asJavaLock());
   }
@@ -42,7 +42,7 @@ public final class MortiseInterProcessLock implements InterProcessLock {
   }
 
   /**
-   * Waits at most so long. Blocks. Zero or less tries once.
+   * Waits at most that long. Blocks. Zero or less tries once.
    *
    * @return whether this thread holds the lock
    * @throws InterruptedException if this thread is interrupted before or while it waits
@@ -70,7 +70,7 @@ public final class MortiseInterProcessLock implements InterProcessLock {
     return lock.isLocked();
   }
 
-  /** The lease of this thread's hold: its fencing token, and what happens when it is lost. */
+  /** The lease of this thread's hold, for its fencing token and loss listeners. */
   public Optional<Lease> lease() {
     return lock.lease();
   }

@@ -25,12 +25,12 @@ import org.jspecify.annotations.Nullable;
  * An attempt of a mutex or a read/write lock: one node in the line of the lock's directory.
  *
  * <p><b>Acquire</b> sends the creation of the node and the listing of its directory together: one
- * round trip if it is first. Who is not first watches the one before, and looks at the line again
- * when that one goes: others may be ahead yet, or, before a writer, the reader inside a writer that
- * has gone, or the own node may have been deleted by somebody.
+ * round trip if it is first. An attempt that is not first watches the node before, and lists the
+ * line again when that one goes. Other nodes may still be ahead, or, before a writer, the reader
+ * inside a writer that has gone; or another client may have deleted its own node.
  *
- * <p><b>Wanted.</b> The listing that grants leaves a watch on the directory. Any change of it from
- * then on means that somebody has come for what is held exclusively.
+ * <p><b>Wanted.</b> The listing that grants leaves a watch on the directory. Any later change of it
+ * means that another client wants the exclusively held lock.
  *
  * <p><b>A lost reply</b> leaves in doubt whether the node was made. Its name begins with the
  * attempt's id, so the next request finds it, after a {@code sync}: by then the server has either
@@ -58,10 +58,13 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
   /** Whether its node belongs to another session, if there is one. */
   private boolean foreign;
 
-  /** Whether it held, when it was found again after a doubt. */
+  /** Whether it held when it was found again after a doubt. */
   private boolean heldWhenFound;
 
-  /** The node that the attempt waits for, and how many came up to it when the line was read. */
+  /**
+   * The node that the attempt waits for, and the number of nodes up to and including it when the
+   * line was read.
+   */
   private @Nullable String next;
 
   private int ahead;
@@ -70,7 +73,7 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
   private enum MutexPhase {
     /** There is no node. */
     NEW,
-    /** There may be a node; which is not known. */
+    /** There may or may not be a node. */
     IN_DOUBT,
     WAITING,
     HELD
@@ -86,7 +89,7 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
     this.downgrade = new WriterDowngrade(session, directory);
   }
 
-  /** For an attempt of which this process knows no more than that it may have a node. */
+  /** For an attempt that may have a node; this process knows no more of it. */
   MutexAttempt inDoubt() {
     phase = MutexPhase.IN_DOUBT;
     foreign = true;
@@ -155,7 +158,7 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
             });
   }
 
-  /** What has to be looked at before the first node of a lock is made. */
+  /** Checks to run before the first node of a lock is made. */
   void beforeDirectories(AttemptOperation operation, Runnable then) {
     then.run();
   }
@@ -209,8 +212,8 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
   }
 
   /**
-   * Checks that the node before still stands. A poll also checks the first in line, which it
-   * reports as the holder. The cost does not depend on the length of the line.
+   * Checks that the node before still exists. A poll also reads the first in line, which it reports
+   * as the holder. The cost does not depend on the length of the line.
    */
   private void lookAgain(boolean queue, AttemptOperation operation) {
     String before = next;
@@ -278,7 +281,7 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
 
   private void refuse(LineRefusal refusal, AttemptOperation operation) {
     if (refusal.why() == RefusalReason.STORE_FULL) {
-      // If it is empty by now.
+      // Fails unless it is empty by now.
       nodes().delete(directory, (code, deleted) -> {});
     }
     operation.refuse(refusal.why(), refusal.message());
@@ -317,7 +320,7 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
 
   @Override
   public void process(WatchedEvent event) {
-    // That a watch was given up is told as well.
+    // Removing a watch fires an event as well.
     if (event.getType() != EventType.None && event.getType() != EventType.DataWatchRemoved) {
       session.step(() -> heard(event.getType() == EventType.NodeChildrenChanged));
     }
@@ -345,7 +348,7 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
     return new Reply.Granted(attempt, token, tokensGiven, wanted, null, null);
   }
 
-  /** Somebody else has deleted the node. */
+  /** Another client has deleted the node. */
   private void gone(AttemptOperation operation) {
     forgotten(AttemptState.WAITING, EndReason.EVICTED);
     operation.refuse(
@@ -410,7 +413,7 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
     operation.end(granted());
   }
 
-  /** Somebody else has deleted the node of a holder. */
+  /** Another client has deleted the node of a holder. */
   private void lost(AttemptOperation operation) {
     forgotten(AttemptState.HELD, EndReason.EVICTED);
     announce(new SessionNotification.HoldEnded(name, attempt, EndReason.EVICTED));
@@ -438,7 +441,7 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
     }
   }
 
-  /** Deletes the node; what follows is done once it is surely gone. */
+  /** Deletes the node; runs the action once it is surely gone. */
   private void remove(AttemptOperation operation, Runnable then) {
     if (downgrade.isInDoubt()) {
       downgrade.removeReader(
@@ -451,7 +454,7 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
     }
     String watched = next;
     if (watched != null) {
-      // It would stay for as long as that node, and there may be many who try and give up.
+      // The watch would last as long as that node, and many attempts may come and give up.
       next = null;
       nodes().unwatch(child(directory, watched), this);
     }

@@ -5,9 +5,9 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 
 /**
- * What our nodes hold for people who look at them: two lines, the client and its session's TTL,
- * then the label. Curator writes its address there, and reads nothing but a request to let go
- * ({@code __REVOKE__}), which only its own revocable mutex heeds.
+ * The data of our nodes, for people: two lines, the client and its session's TTL, then the label.
+ * Curator writes its address there, and reads only a request to release ({@code __REVOKE__}), which
+ * only its own revocable mutex heeds.
  */
 record NodeDescription(ClientLabel client, Duration ttl, int capacity, String label) {
   byte[] encoded() {
@@ -16,9 +16,9 @@ record NodeDescription(ClientLabel client, Duration ttl, int capacity, String la
   }
 
   /**
-   * The reverse; what is not ours names the client.
+   * The reverse; a foreign node's data names the client.
    *
-   * @param otherTtl of a session that does not say
+   * @param otherTtl of a session whose data lacks it
    */
   static NodeDescription parse(byte[] data, Duration otherTtl) {
     String text = new String(data, StandardCharsets.UTF_8);

@@ -17,10 +17,10 @@ final class NodeSearch {
   private final String prefix;
 
   /**
-   * What was found.
+   * The result.
    *
-   * @param reads whether it is the node of a reader
-   * @param holds whether it stands so that it holds
+   * @param reads whether it is a reader's node
+   * @param holds whether its place in the line makes it hold
    * @param stat null if it has gone meanwhile
    */
   record FoundNode(String node, boolean reads, boolean holds, @Nullable Stat stat) {}
@@ -33,7 +33,7 @@ final class NodeSearch {
   }
 
   /**
-   * Looks, after all that was sent before over a connection that the session has left.
+   * Searches, after all requests that were sent before over a connection that the session has left.
    *
    * @param operation failed if there is no answer
    * @param then given null if there is no node

@@ -35,7 +35,7 @@ final class ProtectedNodeName {
 
   private ProtectedNodeName() {}
 
-  /** What the names of an attempt's nodes begin with, and those of no other. */
+  /** Prefix of the names of an attempt's nodes, and of no others. */
   static String prefix(AttemptId attempt) {
     BigInteger session = BigInteger.ZERO;
     for (char digit : attempt.session().value().toCharArray()) {
@@ -55,8 +55,8 @@ final class ProtectedNodeName {
   }
 
   /**
-   * The attempt that a node stands for. A node of Curator gets an id by the same rule, and any
-   * other one by its name: made up, but always the same.
+   * The attempt of a node. A node of Curator gets an id by the same rule, and any other node one
+   * derived from its name: made up, but always the same.
    */
   static AttemptId attempt(String node) {
     Matcher name = PROTECTED.matcher(node);

@@ -5,13 +5,13 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which recipe of Curator the exclusive and shared locks of a store follow, and with it who among
- * the children of a lock's directory is before whom. Semaphores have directories of their own and
- * are the same in both.
+ * The recipe of Curator that a store's exclusive and shared locks follow, and with it the order of
+ * the children of a lock's directory. Semaphores have directories of their own and are the same in
+ * both.
  *
- * <p>Curator orders children by what stands behind the recipe's word in their name, as text, and a
- * mixed fleet is safe only as long as everybody orders alike: so does this, down to what it does
- * with names that no recipe made.
+ * <p>Curator orders children as text, by the part of their name behind the recipe's word, and a
+ * mixed fleet is safe only if all clients order alike. So this matches it even for names that no
+ * recipe made.
  */
 enum Recipe {
   /** {@code InterProcessMutex}: the first in line holds. */
@@ -33,7 +33,7 @@ enum Recipe {
     this.nodes = Pattern.compile("(_c_.{36}-)?(" + words + ")-?[0-9]{10}");
   }
 
-  /** What the name of a node has behind its protection id, before the sequence number. */
+  /** The part of a node's name between its protection id and the sequence number. */
   String word(boolean forReading) {
     if (!forReading) {
       return exclusive;
@@ -43,12 +43,12 @@ enum Recipe {
     return shared;
   }
 
-  /** Whether the node was made by this recipe, as its name tells. */
+  /** Whether the node was made by this recipe, by its name. */
   boolean isMine(String child) {
     return nodes.matcher(child).matches();
   }
 
-  /** What to call a path that it uses. */
+  /** A word for the path's use by it. */
   String use() {
     return this == MUTEX ? "a mutex (recipe=mutex)" : "a read/write lock (recipe=readwrite)";
   }
@@ -57,7 +57,10 @@ enum Recipe {
     return child.contains(exclusive);
   }
 
-  /** What Curator compares: the text behind the recipe's word, or all of a name that lacks it. */
+  /**
+   * The text that Curator compares: the part behind the recipe's word, or the whole name without
+   * it.
+   */
   String order(String child) {
     String order = shared == null ? child : behind(child, shared);
     return behind(order, exclusive);
@@ -69,8 +72,8 @@ enum Recipe {
   }
 
   /**
-   * What else than this recipe uses the directory, seen from its children: two recipes at one path
-   * do not exclude each other, in Curator neither. Null if nothing does.
+   * The other use of the directory, if its children show one: two recipes at one path do not
+   * exclude each other, in Curator neither. Null if there is none.
    */
   @Nullable String misuse(List<String> children) {
     for (String child : children) {
@@ -88,7 +91,7 @@ enum Recipe {
   }
 
   /**
-   * Where a node stands among the children of its directory; null if it is not among them.
+   * The place of a node among the children of its directory; null if it is not among them.
    *
    * @param reading whether it is a reader's
    */
@@ -108,7 +111,7 @@ enum Recipe {
         continue;
       }
       String other = order(child);
-      // Equal numbers have a writer and the reader inside it. Ours never stand beside each other.
+      // A writer and the reader inside it have equal numbers. Ours never exist together.
       boolean before = other.compareTo(order) <= 0;
       boolean counts = !reading || isWriter(child);
       if (before && other.compareTo(firstOrder) < 0) {
@@ -132,10 +135,10 @@ enum Recipe {
    * A place in line.
    *
    * @param ahead how many have to leave before this node holds
-   * @param next the last of them, whose leaving is worth a look; null if there is none
-   * @param first who is first in line
+   * @param next the last of them, the one to watch; null if there is none
+   * @param first the first in line
    * @param stranger one of those ahead that no recipe made, and that may stay for ever
-   * @param wanted whether somebody is behind who cannot go on before this node leaves
+   * @param wanted whether a client behind cannot go on before this node leaves
    */
   record RecipePosition(
       int ahead, @Nullable String next, String first, @Nullable String stranger, boolean wanted) {

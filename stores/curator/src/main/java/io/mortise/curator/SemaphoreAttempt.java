@@ -25,9 +25,9 @@ import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.Watcher.Event.EventType;
 
 /**
- * An attempt at permits of a semaphore: who is first in the line of {@code locks} makes its leases,
- * waits until there are no more than the semaphore has, and leaves the line. Its leases then stand
- * until the permits come back.
+ * An attempt at permits of a semaphore: the first in the line of {@code locks} makes its leases,
+ * waits until there are no more than the semaphore has, and leaves the line. Its leases then remain
+ * until the permits are released.
  *
  * <p>The first in the line takes several permits in one step, so that two attempts for several
  * never wait for each other with some in hand. Curator takes them one by one, each through the
@@ -58,7 +58,7 @@ final class SemaphoreAttempt extends CuratorAttempt implements Watcher {
     IN_LINE,
     /** First in line, with leases; there may be too many of them. */
     COUNTING,
-    /** Enough leases are there; the line is still to be left. */
+    /** Enough leases exist; the line is still to be left. */
     LEAVING,
     HELD
   }
@@ -217,7 +217,7 @@ final class SemaphoreAttempt extends CuratorAttempt implements Watcher {
             });
   }
 
-  /** Before the first permit is taken at a path: whether that is something else already. */
+  /** Before the first permit is taken at a path: checks it for another use. */
   private void checkUse(AttemptOperation operation, Runnable then) {
     nodes()
         .children(
@@ -278,7 +278,7 @@ final class SemaphoreAttempt extends CuratorAttempt implements Watcher {
               } else if (children == null
                   || leases.size() < mode.weight()
                   || !children.containsAll(leases)) {
-                // Deleted by somebody, or an earlier request to give them back got no answer.
+                // Deleted by another client, or an earlier release got no answer.
                 giveBack(operation, () -> gone(operation));
               } else {
                 counted(children, queue, operation);
@@ -309,8 +309,8 @@ final class SemaphoreAttempt extends CuratorAttempt implements Watcher {
   }
 
   /**
-   * Another's lease tells how many permits there are, if it is one of ours. One is asked, once:
-   * where nobody else holds, nobody is.
+   * Another holder's lease tells the number of permits, if it is one of ours. One lease is read,
+   * once; without other holders, none.
    */
   private void compare(String lease, boolean queue, AttemptOperation operation) {
     nodes()
@@ -374,7 +374,7 @@ final class SemaphoreAttempt extends CuratorAttempt implements Watcher {
     }
   }
 
-  // ---- Giving back ----
+  // ---- Releasing ----
 
   @Override
   void adjust(Request.Adjust request, AttemptOperation operation) {
@@ -403,7 +403,7 @@ final class SemaphoreAttempt extends CuratorAttempt implements Watcher {
                 attemptState == AttemptState.ABSENT ? EndReason.UNKNOWN : EndReason.RELEASED));
   }
 
-  /** Deletes all nodes; what follows is done once they are surely gone. */
+  /** Deletes all nodes; runs the action once they are surely gone. */
   private void giveBack(AttemptOperation operation, Runnable then) {
     if (inDoubt) {
       findLeases(operation, () -> giveBack(operation, then));
@@ -423,7 +423,7 @@ final class SemaphoreAttempt extends CuratorAttempt implements Watcher {
     delete(leases.size(), operation, () -> mutex.submit(new Request.Abandon(name, attempt), left));
   }
 
-  /** Deletes so many leases, all in flight at once; what follows is done once they are gone. */
+  /** Deletes that many leases, all in flight at once; runs the action once they are gone. */
   private void delete(int count, AttemptOperation operation, Runnable then) {
     if (count == 0) {
       then.run();
@@ -437,7 +437,7 @@ final class SemaphoreAttempt extends CuratorAttempt implements Watcher {
     }
   }
 
-  /** Several deletions in flight, of which the last one that is answered tells how they ended. */
+  /** Several deletions in flight; the last answer reports the result. */
   private final class LeaseDeletion {
     private final AttemptOperation operation;
     private final Runnable then;

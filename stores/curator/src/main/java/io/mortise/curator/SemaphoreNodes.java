@@ -11,12 +11,12 @@ final class SemaphoreNodes {
   /** The directory of the leases; every child counts as one. */
   static final String LEASES = "leases";
 
-  /** What the name of a lease has behind its protection id, before the sequence number. */
+  /** The part of a lease's name between its protection id and the sequence number. */
   static final String WORD = "lease-";
 
   private SemaphoreNodes() {}
 
-  /** What a semaphore's path is in use as otherwise, seen from its children; null if it is not. */
+  /** The other use of a semaphore's path, if its children show one; null if not. */
   static @Nullable String misuse(List<String> children) {
     for (String child : children) {
       for (Recipe recipe : Recipe.values()) {
@@ -28,7 +28,7 @@ final class SemaphoreNodes {
     return null;
   }
 
-  /** In which order leases were made, as text. */
+  /** Sort key of a lease by creation, as text. */
   static String order(String lease) {
     return lease.substring(lease.lastIndexOf(WORD) + 1);
   }

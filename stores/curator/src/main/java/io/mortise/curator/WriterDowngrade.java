@@ -8,14 +8,15 @@ import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
 
 /**
- * From writer to reader as Curator's users do it, by a reader's node with the writer's number; in
- * one step, so that there is no moment with both or neither. Guarded by the session.
+ * The downgrade from writer to reader as Curator's users do it, by a reader's node with the
+ * writer's number; in one step, so that there is no moment with both or neither. Guarded by the
+ * session.
  */
 final class WriterDowngrade {
   private final CuratorSession session;
   private final String directory;
 
-  /** The reader's node that may stand instead of the writer's, since the reply was lost. */
+  /** The reader's node that may have replaced the writer's; the reply was lost. */
   private @Nullable String reader;
 
   WriterDowngrade(CuratorSession session, String directory) {
@@ -23,16 +24,16 @@ final class WriterDowngrade {
     this.directory = directory;
   }
 
-  /** Whether a reader's node may stand of which nothing is known. */
+  /** Whether a reader's node may exist unnoticed. */
   boolean isInDoubt() {
     return reader != null;
   }
 
   /**
-   * Puts the reader's node in the place of the writer's.
+   * Replaces the writer's node by the reader's.
    *
-   * @param done called when it stands
-   * @param lost called when neither stands
+   * @param done called when the reader's exists
+   * @param lost called when neither exists
    */
   void begin(
       String writer, String wanted, AttemptOperation operation, Runnable done, Runnable lost) {
@@ -62,7 +63,7 @@ final class WriterDowngrade {
             });
   }
 
-  /** An earlier try of the same, whose reply was lost, may have done it. */
+  /** An earlier attempt whose reply was lost may have done it. */
   private void settle(String wanted, AttemptOperation operation, Runnable done, Runnable lost) {
     session
         .nodes()
@@ -80,7 +81,7 @@ final class WriterDowngrade {
             });
   }
 
-  /** Deletes the node in doubt; what follows is done once it is surely gone. */
+  /** Deletes the node in doubt; runs the action once it is surely gone. */
   void removeReader(AttemptOperation operation, Runnable then) {
     String path = CuratorAttempt.child(directory, String.valueOf(reader));
     session

@@ -1,7 +1,7 @@
 /**
  * Locks in the layout of Apache Curator's recipes, so that processes with Curator and processes
  * with Mortise exclude each other on the same paths. Start reading at {@code CuratorStore}; {@code
- * Recipe} says who is before whom, {@code MutexAttempt} how a lock is taken.
+ * Recipe} defines the order, {@code MutexAttempt} takes a lock.
  */
 @NullMarked
 package io.mortise.curator;

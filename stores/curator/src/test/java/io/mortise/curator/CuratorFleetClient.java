@@ -103,7 +103,7 @@ final class CuratorFleetClient extends FleetClient {
         });
   }
 
-  /** That would take an interrupt, after which Curator deletes the node some time later. */
+  /** An interrupt would do it, after which Curator deletes the node some time later. */
   @Override
   boolean givesUp() {
     return false;
@@ -113,7 +113,7 @@ final class CuratorFleetClient extends FleetClient {
   void expires() throws Exception {
     ZooKeeper zooKeeper = client.getZookeeperClient().getZooKeeper();
     mixedFleet.expire(zooKeeper.getSessionId(), zooKeeper.getSessionPasswd());
-    // Curator leaves it to its user to find out.
+    // Curator leaves the detection to its user.
     leave();
   }
 }

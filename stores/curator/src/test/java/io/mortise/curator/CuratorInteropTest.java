@@ -35,7 +35,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** Real clients of Curator and ours exclude each other on the same path. */
-@SuppressWarnings("try") // leases are there to be held
+@SuppressWarnings("try") // Leases exist to be held.
 class CuratorInteropTest {
   private static final Duration BRIEF = Duration.ofMillis(200);
 
@@ -69,12 +69,12 @@ class CuratorInteropTest {
     return new InterProcessMutex(mixedFleet.curator(), mixedFleet.path("job/a"));
   }
 
-  /** Where it is not free. */
+  /** For a lock that is not free. */
   private static boolean acquired(InterProcessMutex mutex) throws Exception {
     return mutex.acquire(BRIEF.toMillis(), TimeUnit.MILLISECONDS);
   }
 
-  /** Where it is free. */
+  /** For a free lock. */
   private static void acquire(InterProcessMutex mutex) throws Exception {
     assertThat(mutex.acquire(MixedFleet.LONG.toMillis(), TimeUnit.MILLISECONDS)).isTrue();
   }
@@ -304,7 +304,7 @@ class CuratorInteropTest {
 
     curator.writeLock().acquire();
     assertThat(mortise.readLock().tryAcquire(BRIEF)).isEmpty();
-    // A reader inside its writer: it holds on when the writer goes.
+    // A reader inside its writer: it holds on after the writer's release.
     curator.readLock().acquire();
     Future<Lease> readers =
         mixedFleet.start(() -> mortise.readLock().acquireWithin(MixedFleet.LONG));

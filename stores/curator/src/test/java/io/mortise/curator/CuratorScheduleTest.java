@@ -19,8 +19,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * Real clients of Curator and ours on one path, by a random schedule, beside a model of one fair
- * queue: after each step exactly those must hold whom the model lets hold, and there must be the
- * nodes of those in the queue and no other.
+ * queue. After each step the holders must be exactly the model's, and the nodes exactly those of
+ * its queue.
  *
  * <p>{@code -Dmortise.seed=…} repeats a run; {@code -Dmortise.curator.steps=…} sets how many steps
  * a run has.
@@ -33,7 +33,7 @@ class CuratorScheduleTest {
   private final List<FleetClient> fleetClients = new ArrayList<>();
   private final List<String> steps = new ArrayList<>();
 
-  /** Those in the queue, holders included, in the order in which they came. */
+  /** The clients in the queue, holders included, in order of arrival. */
   private final List<FleetClient> line = new ArrayList<>();
 
   @AfterEach
@@ -113,7 +113,7 @@ class CuratorScheduleTest {
     }
   }
 
-  /** Whom a fair queue lets hold. */
+  /** The holders in a fair queue. */
   private Set<FleetClient> holding(FleetClient.LockedObject lockedObject) {
     Set<FleetClient> holding = new HashSet<>();
     int used = 0;
@@ -158,7 +158,7 @@ class CuratorScheduleTest {
                 && areNodes(lockedObject, expected));
   }
 
-  /** What is to be, and what is. */
+  /** The expected state, and the actual one. */
   private String present(FleetClient.LockedObject lockedObject) {
     String path = mixedFleet.path(FleetClient.LOCK);
     List<FleetClient> hold = fleetClients.stream().filter(FleetClient::holds).toList();
@@ -178,7 +178,7 @@ class CuratorScheduleTest {
     }
     List<FleetClient> waiting =
         line.stream().filter(fleetClient -> !holding.contains(fleetClient)).toList();
-    // Whoever is first in line has made its leases already.
+    // The first in line has made its leases already.
     int leases =
         holding.stream().mapToInt(fleetClient -> fleetClient.part().permits()).sum()
             + (waiting.isEmpty() ? 0 : waiting.get(0).part().permits());

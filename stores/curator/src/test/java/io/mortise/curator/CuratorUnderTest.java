@@ -11,7 +11,7 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/** The layout of one of the recipes, on the server of the JVM; a base path each. */
+/** The layout of one of the recipes, on the server of the JVM; each with a base path. */
 final class CuratorUnderTest implements StoreUnderTest {
   private static final AtomicInteger BASES = new AtomicInteger();
 

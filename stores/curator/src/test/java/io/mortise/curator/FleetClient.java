@@ -2,7 +2,7 @@ package io.mortise.curator;
 
 import java.util.random.RandomGenerator;
 
-/** One process of a mixed fleet, which holds, or waits, or does neither. For one thread. */
+/** One process of a mixed fleet, which holds, waits, or is idle. For one thread. */
 abstract class FleetClient {
   static final String LOCK = "scheduled";
   static final int PERMITS = 3;
@@ -14,14 +14,14 @@ abstract class FleetClient {
     this.name = name;
   }
 
-  /** What is locked. */
+  /** The locked object. */
   enum LockedObject {
     MUTEX,
     READ_WRITE,
     SEMAPHORE
   }
 
-  /** As what it locks. */
+  /** The share of a lock: as a reader or not, and its permits. */
   record LockShare(boolean reads, int permits) {}
 
   final LockShare draw(LockedObject lockedObject, RandomGenerator random) {
@@ -43,7 +43,7 @@ abstract class FleetClient {
     begin();
   }
 
-  /** How many permits it takes at most. */
+  /** The most permits that it takes. */
   abstract int mostPermits();
 
   /** Begins to wait. */

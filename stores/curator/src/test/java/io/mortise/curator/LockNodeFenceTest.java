@@ -16,7 +16,7 @@ import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.Test;
 
-/** The ensemble refuses writes in the name of a lock node that is gone. */
+/** The ensemble refuses writes under a lock node that is gone. */
 class LockNodeFenceTest {
   private static byte[] bytes(String text) {
     return text.getBytes(StandardCharsets.UTF_8);

@@ -35,14 +35,14 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * A watch fires, and the connection breaks before the look that follows is answered. The watch is
+ * A watch fires, and the connection breaks before the following look is answered. The watch is
  * gone, and the session lives on.
  */
 class LostLookTest {
   private static final LockName LOCK = LockName.of("a");
   private static final int READERS = 12;
 
-  /** The engine polls for four of them on a new connection; for four more after a third of it. */
+  /** The engine polls for four attempts on a new connection; for four more after a third of it. */
   private static final Duration TTL = Duration.ofSeconds(60);
 
   private final MixedFleet mixedFleet = new MixedFleet();
@@ -58,7 +58,7 @@ class LostLookTest {
   }
 
   /** Records the watchers of its reads. */
-  @SuppressWarnings("try") // closing may be interrupted
+  @SuppressWarnings("try") // Closing may be interrupted.
   private final class RecordingClient extends ZooKeeper {
     RecordingClient() throws IOException {
       super("127.0.0.1:" + line.port(), Math.toIntExact(TTL.toMillis()), event -> {});
@@ -112,7 +112,7 @@ class LostLookTest {
     return SessionDriver.open(store, TTL, "holder");
   }
 
-  /** The event of the release arrives; what is sent because of it is lost with the connection. */
+  /** The event of the release arrives; the requests that it causes are lost with the connection. */
   private void loseLooksAfter(Runnable release, int looks) {
     long session = sessionId();
     looked.clear();

@@ -22,13 +22,16 @@ import org.apache.zookeeper.Watcher.Event.KeeperState;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
 
-/** Clients of Curator and of Mortise side by side, on one server of the JVM; a base path a test. */
-@SuppressWarnings("try") // closing may be interrupted
+/**
+ * Clients of Curator and of Mortise side by side, on one server of the JVM; each test with a base
+ * path.
+ */
+@SuppressWarnings("try") // Closing may be interrupted.
 final class MixedFleet implements AutoCloseable {
   static final Duration TTL = Duration.ofSeconds(60);
   static final Duration LONG = BoundedWait.scaled(Duration.ofMinutes(3));
 
-  /** From which the server makes the password of a session. */
+  /** The server derives the password of a session from it. */
   private static final long SERVER_SECRET = 0XB3415C00L;
 
   private static final AtomicInteger BASES = new AtomicInteger();
@@ -42,7 +45,7 @@ final class MixedFleet implements AutoCloseable {
     return TestServer.shared();
   }
 
-  /** Where all of this test stands. */
+  /** The path above all nodes of this test. */
   String base() {
     return base;
   }
@@ -98,7 +101,7 @@ final class MixedFleet implements AutoCloseable {
     return future.get(LONG.toMillis(), TimeUnit.MILLISECONDS);
   }
 
-  /** The nodes below a path; none if it is not there. */
+  /** The nodes below a path; none if it does not exist. */
   List<String> nodes(String path) {
     try {
       return looking.getChildren().forPath(path);
@@ -118,7 +121,7 @@ final class MixedFleet implements AutoCloseable {
     return looking;
   }
 
-  /** Ends the session that a node hangs on, as the server does when it has heard nothing of it. */
+  /** Ends the session of a node, as the server does after its timeout. */
   void expireOwnerOf(String path) throws Exception {
     Stat stat = looking.checkExists().forPath(path);
     byte[] password = new byte[16];
@@ -127,8 +130,8 @@ final class MixedFleet implements AutoCloseable {
   }
 
   /**
-   * Ends a session. Whoever it is taken from may take it back before it is closed; so this is tried
-   * until the server says that there is no such session any more.
+   * Ends a session. Its client may take it back before it is closed; so this is retried until the
+   * server reports that there is no such session.
    */
   void expire(long session, byte[] password) throws Exception {
     long end = System.nanoTime() + LONG.toNanos();
@@ -139,7 +142,7 @@ final class MixedFleet implements AutoCloseable {
     }
   }
 
-  /** Takes over a session and closes it; or returns that it has ended. */
+  /** Takes a session over and closes it; or returns that it has ended. */
   private static boolean isTakenOver(long session, byte[] password) throws Exception {
     CompletableFuture<KeeperState> told = new CompletableFuture<>();
     try (ZooKeeper thief =

@@ -47,7 +47,7 @@ final class MortiseFleetClient extends FleetClient {
     acquiring = lock().acquireAsync(MixedFleet.LONG.multipliedBy(4));
   }
 
-  /** An outage is a right answer while a server comes up again, but the model knows none. */
+  /** An outage is a legal answer while a server starts, but the model has none. */
   private void reach() {
     BoundedWait.until(
         MixedFleet.LONG,
@@ -99,7 +99,7 @@ final class MortiseFleetClient extends FleetClient {
     return true;
   }
 
-  /** One of the nodes that bear its name. */
+  /** One of the nodes named after its attempt. */
   private String node() throws Exception {
     for (String path : List.of(mixedFleet.path(LOCK), mixedFleet.path(LOCK + "/leases"))) {
       for (String child : mixedFleet.nodes(path)) {

@@ -8,8 +8,8 @@ import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.recipes.locks.InterProcessLock;
 import org.junit.jupiter.api.Test;
 
-/** Code for Curator's interface runs on a lock of ours; the store does not matter to it. */
-@SuppressWarnings("try") // closing may be interrupted
+/** Code for Curator's interface runs on a lock of ours, whatever the store. */
+@SuppressWarnings("try") // Closing may be interrupted.
 class MortiseInterProcessLockTest {
   @Test
   void givenLockInPlaceOfAMutex_thenItIsReentrant_ownedByItsThread_andExcludesOthers()

@@ -14,7 +14,7 @@ import org.apache.curator.framework.recipes.locks.PredicateResults;
 import org.apache.curator.framework.recipes.locks.StandardLockInternalsDriver;
 import org.junit.jupiter.api.Test;
 
-/** Who is before whom, by the names of nodes alone. */
+/** The order of nodes, by their names alone. */
 class RecipeTest {
   private static final String A = "_c_00000000-0000-4000-8000-00000000000a-";
   private static final String B = "_c_ffffffff-ffff-4fff-8fff-fffffffffff0-";

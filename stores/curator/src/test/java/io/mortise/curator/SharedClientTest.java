@@ -37,7 +37,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Locks over a Curator client that an application has already. */
+/** Locks over a Curator client of the application. */
 class SharedClientTest {
   private static final Duration TICK = Duration.ofMillis(100);
   private static final Duration TTL = Duration.ofSeconds(30);
@@ -59,7 +59,7 @@ class SharedClientTest {
     mixedFleet.close();
   }
 
-  /** In the layout of Curator, where its own client would have it, or in ours. */
+  /** In Curator's layout, on the paths of its own client, or in ours. */
   private LockStore store(String layout) {
     return store(layout, TICK);
   }
@@ -94,7 +94,7 @@ class SharedClientTest {
     return session().getEphemerals(mixedFleet.base());
   }
 
-  /** The same, or that there is no answer just now. */
+  /** The same, or a failure if there is no answer just now. */
   private List<String> mayHaveLeft() {
     try {
       return ephemerals();
@@ -109,7 +109,7 @@ class SharedClientTest {
     BoundedWait.until(MixedFleet.LONG, "its own nodes were removed", () -> mayHaveLeft().isEmpty());
   }
 
-  /** What a session watches, but for what Curator does by itself. */
+  /** The nodes that a session watches, without Curator's own watches. */
   private static List<String> watched(ZooKeeper session) {
     List<String> found = new ArrayList<>();
     boolean its = false;
@@ -161,7 +161,7 @@ class SharedClientTest {
     CompletableFuture<Lease> more =
         waiting.semaphore("pool", 3).permits(2).acquireAsync(MixedFleet.LONG);
     BoundedWait.until(MixedFleet.LONG, "both wait", () -> mayHaveLeft().size() >= before + 2);
-    // As when an application ends in the middle of things: the store first.
+    // As when an application ends in the middle of its work: the store first.
     store.close();
     awaitNothingLeft();
     ZooKeeper session = session();
@@ -184,7 +184,7 @@ class SharedClientTest {
             layout,
             TICK,
             () -> {
-              // The first is for the store itself, the second for a session.
+              // The first client is for the store itself, the second for a session.
               if (asked.incrementAndGet() == 2) {
                 throw new LinkageError("for a test");
               }
@@ -233,8 +233,8 @@ class SharedClientTest {
     lock.cancel(true);
   }
 
-  /** A client that hears nothing any more once it has asked for a note to be made. */
-  @SuppressWarnings("try") // closing may be interrupted
+  /** A client that gets no answers any more once it has sent the creation of a note. */
+  @SuppressWarnings("try") // Closing may be interrupted.
   private final class DeafClient extends ZooKeeper {
     DeafClient() throws IOException {
       super("127.0.0.1:" + line.port(), 60_000, event -> {});
@@ -255,7 +255,10 @@ class SharedClientTest {
     }
   }
 
-  /** It may never be told, and who waits would leave its note for as long as its client lives. */
+  /**
+   * The holder may never be told, and the waiter would leave its note for as long as its client
+   * lives.
+   */
   @Test
   void givenHolderThatDoesNotReadItsNotes_whenTheWaitersStoreIsClosed_thenNoNoteIsLeft()
       throws Exception {
@@ -321,7 +324,9 @@ class SharedClientTest {
     store.close();
   }
 
-  /** The tick of a client that is handed in is taken for 2 s: a sixth of these TTLs is shorter. */
+  /**
+   * The tick of a client that is handed in is assumed to be 2 s: a sixth of these TTLs is shorter.
+   */
   @ParameterizedTest
   @ValueSource(ints = {5, 8, 11})
   void givenSessionLongerThanTheTtl_whenRenewalsAreRepeatedBeforeTheyAreProven_thenTheLeaseStands(

@@ -22,8 +22,8 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Wrong URLs, wrong credentials, nobody there: one line that says what to do. */
-@SuppressWarnings("try") // closing may be interrupted
+/** Wrong URLs, wrong credentials, no server: one line of advice. */
+@SuppressWarnings("try") // Closing may be interrupted.
 @Execution(ExecutionMode.CONCURRENT)
 class BadInputTest {
   private static void assertOneLine(Throwable thrown) {

@@ -20,8 +20,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Three real servers, of which one after the other is struck while locks are in use. */
-@SuppressWarnings("try") // closing may be interrupted
+/** Three real servers that fail one after the other while locks are in use. */
+@SuppressWarnings("try") // Closing may be interrupted.
 @Tag("extended")
 class EnsembleTest {
   private static final Duration TTL = Duration.ofSeconds(4);
@@ -116,7 +116,8 @@ class EnsembleTest {
             Lease lease = locks.lock(scheme.name()).acquireWithin(TestServer.LONG)) {
           ZkFence.under(data, "/fences").enter(lease).setData(path, bytes("by the next"), -1);
           assertThat(holders.get(scheme).goOn()).containsExactly("told", "refused", "written");
-          // We may be connected to another server than it was: what it wrote has to be there first.
+          // We may be connected to another server than before, which has to catch up with its
+          // writes first.
           data.sync(path, (code, node, context) -> {}, null);
           assertThat(data.getData(path, false, null)).asString().isEqualTo("naive");
         }
@@ -130,7 +131,7 @@ class EnsembleTest {
   @Timeout(180)
   void givenHolderBehindAFollowerThatIsCutOff_whenAnotherIsGranted_thenItHadStoppedToBelieve()
       throws Exception {
-    // Shorter than what it takes a follower to find out that it is cut off.
+    // Shorter than a follower needs to notice that it is cut off.
     Duration ttl = Duration.ofSeconds(1);
     for (Scheme scheme : Scheme.values()) {
       int leader = ensemble.leaderWhenWhole();

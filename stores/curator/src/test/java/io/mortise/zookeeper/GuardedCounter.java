@@ -30,9 +30,9 @@ import org.apache.zookeeper.ZooKeeper;
 
 /**
  * A number in a node that several clients raise, each under the lock and with its token: read, then
- * write one more. What they believe is recorded, and judged at the end.
+ * write one more. Their beliefs are recorded, and judged at the end.
  */
-@SuppressWarnings("try") // closing may be interrupted
+@SuppressWarnings("try") // Closing may be interrupted.
 final class GuardedCounter implements AutoCloseable {
   private static final String LOCK = "counter";
 
@@ -41,7 +41,7 @@ final class GuardedCounter implements AutoCloseable {
   private final HistoryRecorder history = new HistoryRecorder();
   private final AtomicInteger attempts = new AtomicInteger();
 
-  /** Raised for sure, and perhaps: the reply of the write was lost. */
+  /** Surely raised, and perhaps raised: the reply of the write was lost. */
   private final AtomicInteger sure = new AtomicInteger();
 
   private final AtomicInteger unknown = new AtomicInteger();
@@ -54,7 +54,7 @@ final class GuardedCounter implements AutoCloseable {
     this.path = "/counter-" + name;
   }
 
-  /** One more process, as it were: a client, and a connection to the data. */
+  /** Adds a simulated process: a client, and a connection to the data. */
   void join(String url, Duration ttl, String servers) {
     users.add(
         threads.submit(
@@ -89,13 +89,13 @@ final class GuardedCounter implements AutoCloseable {
     try {
       long token = lease.token();
       raise(lease, data);
-      // The moment is read first: what was valid after it was valid at it.
+      // The time is read first: a lease that is valid later was valid then.
       long now = System.nanoTime();
       believed = lease.isValid() ? now : believed;
       history.add(new AttemptEvent.Granted(granted, id, token, believed));
       lease.close();
     } catch (LeaseLostException e) {
-      // That can be.
+      // A legal outcome.
     }
   }
 
@@ -114,7 +114,7 @@ final class GuardedCounter implements AutoCloseable {
       }
       sure.incrementAndGet();
     } catch (StaleTokenException e) {
-      // Another holds by now: nothing was written.
+      // Another client holds by now: nothing was written.
     } catch (KeeperException e) {
       if (writing) {
         unknown.incrementAndGet();
@@ -152,7 +152,7 @@ final class GuardedCounter implements AutoCloseable {
     }
   }
 
-  /** Ends all use, and says what was wrong with it. */
+  /** Ends all use, and returns the violations. */
   List<Violation> end(String servers) throws Exception {
     ending = true;
     for (Future<?> user : users) {

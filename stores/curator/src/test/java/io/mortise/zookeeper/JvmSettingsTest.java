@@ -18,8 +18,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Settings of the whole JVM that other clients of ZooKeeper, Kafka, or TLS need. The store follows
- * its URL alone.
+ * JVM-wide settings of other clients of ZooKeeper, Kafka, or TLS. The store follows its URL alone.
  */
 @Isolated("sets system properties")
 class JvmSettingsTest {

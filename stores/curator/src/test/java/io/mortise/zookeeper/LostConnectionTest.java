@@ -40,8 +40,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * A connection is lost: with the answer to what the server has done, for less than the session
- * lives, or for longer; and the server's word, or ours, is held up on the way.
+ * A connection is lost: with the answer to an executed request, for less than the session lives, or
+ * for longer; and messages of the server, or ours, are delayed.
  */
 @Execution(ExecutionMode.CONCURRENT)
 @Timeout(120)
@@ -57,7 +57,7 @@ class LostConnectionTest {
   private final List<AutoCloseable> open = new ArrayList<>();
   private final ExecutorService threads = Executors.newCachedThreadPool();
 
-  /** Where no container is removed between one use and the next. */
+  /** A server that removes no container between two uses. */
   private final FaultInjectionProxy line =
       FaultInjectionProxy.to(ZooKeeperUnderTest.server().port());
 
@@ -81,7 +81,7 @@ class LostConnectionTest {
     line.close();
   }
 
-  /** A client whose session and directories are there. */
+  /** A client whose session and directories exist. */
   private LockClient client(Scheme scheme, String servers, Duration ttl) throws Exception {
     LockClient client = LockClient.builder().url(scheme.url(servers, root)).ttl(ttl).build();
     open.add(client);
@@ -261,7 +261,7 @@ class LostConnectionTest {
     awaitNodes(scheme, "a", 1);
     String node = nodes(scheme, "a").get(0);
     byte[] data = looking.getData(node, false, null);
-    // Somebody makes the same, with all that tells whose it is but the session.
+    // Another client makes the same node, equal in all but its session.
     looking.delete(node, -1);
     looking.create(node, data, Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
     line.weather(NetworkCondition.FAIR);
@@ -354,7 +354,7 @@ class LostConnectionTest {
     Lease next = other.lock("a").acquireWithin(LONG);
     assertThat(held.isValid()).as("when another was granted").isFalse();
     assertThat(told).succeedsWithin(LONG);
-    // What was held up arrives, and changes nothing.
+    // Delayed messages arrive, and change nothing.
     line.weather(NetworkCondition.FAIR);
     assertThatThrownBy(held::close).isInstanceOf(LeaseLostException.class);
     assertThat(next.isValid()).isTrue();

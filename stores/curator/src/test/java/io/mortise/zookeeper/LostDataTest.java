@@ -23,8 +23,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What the servers lose: what was not forced to the disk, nodes that somebody deletes, all. */
-@SuppressWarnings("try") // closing may be interrupted
+/** Data that the servers lose: without fsync, by deleted nodes, or all. */
+@SuppressWarnings("try") // Closing may be interrupted.
 @Tag("extended")
 class LostDataTest {
   private static final Duration LONG = Duration.ofSeconds(40);
@@ -96,7 +96,7 @@ class LostDataTest {
     }
   }
 
-  /** A file that knows the tokens of before must not refuse those that hold now. */
+  /** A file with the tokens from before must not refuse the present holders. */
   @Test
   void givenHolder_whenTheServersDataIsRemoved_thenTheNextTokenIsGreater_andItsHolderIsLetIn()
       throws Exception {
@@ -120,7 +120,7 @@ class LostDataTest {
             .isLessThanOrEqualTo(next.token())
             .isGreaterThan(before.value());
       }
-      // As the holder from before comes to itself, and goes on in the new beginning.
+      // The earlier holder resumes, and goes on in the new epoch.
       BoundedWait.until(LONG, "its lease was lost", () -> lease.state() == Lease.State.LOST);
       try (Lease again = holder.lock("x").acquireWithin(LONG)) {
         fence.enter(again);
@@ -128,7 +128,7 @@ class LostDataTest {
     }
   }
 
-  /** In Curator's layout: its own nodes are compared with ours by their numbers as they are. */
+  /** In Curator's layout, its nodes are compared with ours by their plain numbers. */
   @Test
   void givenHolder_whenTheServersDataIsRemoved_thenTwoBelieve_andTheNextTokenIsLower()
       throws Exception {
@@ -148,13 +148,13 @@ class LostDataTest {
     }
   }
 
-  /** A root that was made by a release that gave tokens without a beginning: it has none. */
+  /** A root of a release without epochs: tokens go on without one. */
   @Test
   void givenRootOfAnEarlierRelease_thenTokensGoOnWithoutABeginning() throws Exception {
     ZooKeeperServer server = TestServer.shared();
     try (ZooKeeper admin = TestServer.connect(server.address(), LONG)) {
       admin.create("/earlier", new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.CONTAINER);
-      // Else the server removes it as soon as what was made to try the rights is gone.
+      // Else the server removes it as soon as the node that tested the rights is gone.
       admin.create("/earlier/used", new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
       String url = Scheme.ZK.url(server.address(), "/earlier");
       try (LockClient client = LockClient.builder().url(url).ttl(LONG).build();

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Lines that are held up, lose what is said, or break at random, each way by itself. */
+/** Lines that delay messages, lose them, or break at random, each direction by itself. */
 class NetworkFaultTest {
   private static final Duration RUN =
       Duration.ofMillis(Long.getLong("mortise.lines.millis", 6_000));
@@ -52,7 +52,7 @@ class NetworkFaultTest {
               .build()) {
         grant(client);
         line.lead(other.port());
-        // It may be another one that is meant, as after a loss of all data.
+        // It may be a new lock, as after a loss of all data.
         BoundedWait.until(
             TestServer.LONG,
             "the other grants",
@@ -75,7 +75,7 @@ class NetworkFaultTest {
     }
   }
 
-  /** What a lock is refused with; empty if it was granted. */
+  /** The message of a refused lock; empty if it was granted. */
   private static String refusal(LockClient client) {
     try {
       client.lock("x").acquireWithin(TestServer.LONG).close();
@@ -108,7 +108,7 @@ class NetworkFaultTest {
     counters.forEach(counter -> counter.awaitProgress("at first"));
     long end = System.nanoTime() + RUN.toNanos();
     while (System.nanoTime() < end) {
-      // One of either layout at a time, so that somebody gets on.
+      // One of either layout at a time, so that some clients get on.
       List<FaultInjectionProxy> struck =
           List.of(lines.get(random.nextInt(3)), lines.get(3 + random.nextInt(3)));
       NetworkCondition networkCondition = FAULTS.get(random.nextInt(FAULTS.size()));

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What renewals cost, as the server counts it. Nobody else speaks to it. */
+/** The cost of renewals by the server's count, without other clients. */
 @Tag("extended")
 class RenewalTrafficTest {
   private static final Pattern RECEIVED = Pattern.compile("recved=(\\d+)");
@@ -47,7 +47,7 @@ class RenewalTrafficTest {
     server.close();
   }
 
-  /** Packets of all clients, pings among them. */
+  /** Packets of all clients, including pings. */
   private long received() {
     return RECEIVED
         .matcher(server.ask("cons"))
@@ -80,7 +80,7 @@ class RenewalTrafficTest {
             .isInstanceOf(Renewal.Renewed.class);
       }
       long after = received();
-      // The two connections send pings as well, each after a second in which nothing else is said.
+      // The two connections send pings as well, each after an idle second.
       long pings = 2 + 2 * Duration.ofNanos(System.nanoTime() - since).toSeconds();
       assertThat(after - before).isBetween((long) renewals, 3L * renewals + pings);
     }
@@ -106,7 +106,7 @@ class RenewalTrafficTest {
     }
   }
 
-  /** Of a client that was handed in it is not known since when its session lives. */
+  /** For a client that was handed in, the start of its session is unknown. */
   @ParameterizedTest
   @EnumSource
   void givenManyRenewalsAtOnce_andNothingKnownBefore_thenEachEnds_andCostsFourPacketsAtMost(

@@ -29,10 +29,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Sequence numbers have 32 bits. Two thousand million nodes are not made here: a transaction is
- * written into the server's log as if they had been.
+ * Sequence numbers have 32 bits. Instead of making two thousand million nodes, the test writes a
+ * transaction into the server's log as if they had been made.
  */
-@SuppressWarnings("try") // closing may be interrupted
+@SuppressWarnings("try") // Closing may be interrupted.
 @Timeout(120)
 class SequenceOverflowTest {
   private static final Duration LONG = TestServer.LONG;
@@ -99,7 +99,7 @@ class SequenceOverflowTest {
       Lease first = one.lock("x").acquireWithin(LONG);
       CompletableFuture<Lease> second = other.lock("x").acquireAsync(LONG);
       BoundedWait.until(LONG, "one waits", () -> nodes(directory).size() == 2);
-      // For the third there is no number left; it waits all the same.
+      // There is no number left for the third; it waits nevertheless.
       CompletableFuture<Lease> third =
           other.lock("x", LockOptions.DEFAULTS.withFair(true)).acquireAsync(LONG);
       long token = first.token();

@@ -19,10 +19,10 @@ import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * A process that holds a lock, is stopped from outside for longer than its session lives, and then
- * writes as if nothing had been: fenced, then as people do who do not fence.
+ * A process that holds a lock, is paused from outside for longer than its session lives, and then
+ * writes unaware: first fenced, then naively without a fence.
  */
-@SuppressWarnings("try") // closing may be interrupted
+@SuppressWarnings("try") // Closing may be interrupted.
 final class StoppedHolder implements AutoCloseable {
   private final Process process;
   private final BufferedReader said;
@@ -68,14 +68,14 @@ final class StoppedHolder implements AutoCloseable {
   }
 
   /**
-   * Lets it run on and write; returns whether it was told of the loss first, and what came of the
-   * fenced write, and of the naive one.
+   * Lets it run on and write; returns whether it was told of the loss first, and the results of the
+   * fenced write and of the naive one.
    */
   List<String> goOn() throws Exception {
     signal("-CONT");
     process.getOutputStream().write('\n');
     process.getOutputStream().flush();
-    // Nothing more is null: it has ended.
+    // Null means that it has ended.
     return Arrays.asList(said.readLine(), said.readLine(), said.readLine());
   }
 
@@ -92,7 +92,7 @@ final class StoppedHolder implements AutoCloseable {
   public static void main(String[] arguments) throws Exception {
     String path = arguments[4];
     CountDownLatch connected = new CountDownLatch(1);
-    // Its session outlives the stop: it is not what keeps the late write out.
+    // Its session outlives the pause: it does not prevent the stale write.
     try (ZooKeeper data =
             new ZooKeeper(
                 arguments[2],
@@ -124,20 +124,20 @@ final class StoppedHolder implements AutoCloseable {
     }
   }
 
-  /** What can be written twice. */
+  /** A write that can be repeated. */
   @FunctionalInterface
   private interface Write {
     Stat run() throws KeeperException, InterruptedException;
   }
 
-  /** Its connection may break, as it had been stopped. */
+  /** Its connection may break after the pause. */
   private static void write(Write write) throws KeeperException, InterruptedException {
     while (true) {
       try {
         write.run();
         return;
       } catch (KeeperException.ConnectionLossException e) {
-        // Asked again, until the session is over at the latest.
+        // Retried, until the session is over at the latest.
       }
     }
   }

@@ -23,14 +23,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * A server that speaks TLS and wants to see a certificate; ours stand in key stores. One test after
- * the other: client and server open their key stores anew for each connection, and ten connections
- * at once exceed the timeout.
+ * A server that speaks TLS and requires a certificate; ours are in key stores. One test after the
+ * other: client and server open their key stores anew for each connection, and ten connections at
+ * once exceed the timeout.
  */
 class TlsTest {
   private static final String PASSWORD = "changeit";
 
-  /** A first handshake is slow where much else is done. */
+  /** A first handshake is slow on a busy machine. */
   private static final String PATIENT = "&timeout=30s";
 
   @TempDir private static Path folder;

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What becomes of locks when the time of day of the server is set: nothing. */
+/** Setting the server's time of day does not affect locks. */
 @RerunIfPaused
 class ZooKeeperClockTest {
   private static final Duration TTL = Duration.ofSeconds(2);
@@ -29,7 +29,7 @@ class ZooKeeperClockTest {
 
   @BeforeAll
   static void start() {
-    // A server that read the file whenever it asks for the time would be late with everything.
+    // A server that read the file at each time request would be late with everything.
     clock = TestPrerequisites.required(FakeClock.late(Duration.ofSeconds(1)), "libfaketime");
     server = ZooKeeperServer.start(TestServer.setup(), clock);
   }

@@ -31,10 +31,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * What a real server does to holders and waiters: restarts, silence, rubbish, other people's
+ * Holders and waiters while a real server restarts, falls silent, sends rubbish, or serves foreign
  * clients.
  */
-@SuppressWarnings("try") // closing may be interrupted
+@SuppressWarnings("try") // Closing may be interrupted.
 @Timeout(120)
 class ZooKeeperFaultTest {
   private static final Duration LONG = Duration.ofSeconds(40);
@@ -85,7 +85,7 @@ class ZooKeeperFaultTest {
     next.close();
   }
 
-  /** As a server that is alone does to those who come while it starts (ZOOKEEPER-5051). */
+  /** As with a standalone server, for clients that connect while it starts (ZOOKEEPER-5051). */
   @ParameterizedTest
   @EnumSource
   void givenConnectionsThatAreNeverAnswered_thenTheyAreGivenUpSoon_andTheHolderHolds(Scheme scheme)
@@ -184,7 +184,7 @@ class ZooKeeperFaultTest {
         () -> isUnused(scheme, root, "x") && isUnused(scheme, root, "y"));
     a.close();
     b.close();
-    // The root remembers where tokens begin.
+    // The root keeps the token epoch.
     int kept = scheme == Scheme.ZK ? 2 : 1;
     BoundedWait.until(
         LONG,
@@ -225,13 +225,13 @@ class ZooKeeperFaultTest {
     try (ZooKeeper looking = TestServer.connect(server.address(), Duration.ofSeconds(20))) {
       node = scheme.nodes(looking, root, "x").get(0);
     }
-    // The server keeps one for a process, until that node goes.
+    // The server keeps one watch for a process, until that node goes.
     BoundedWait.until(LONG, "no more than one was left", () -> watchers(node) <= 1);
     lease.close();
     BoundedWait.until(LONG, "none was left", () -> watchers(node) == 0);
   }
 
-  /** Nothing is known either if the machine stands still, so that nothing is heard for a second. */
+  /** The state is also unknown if the machine pauses, so that nothing arrives for a second. */
   private static Optional<Lease> waitInVain(DistributedLock lock) throws InterruptedException {
     try {
       return lock.tryAcquire(Duration.ofMillis(20));

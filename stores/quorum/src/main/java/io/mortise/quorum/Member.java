@@ -16,7 +16,7 @@ final class Member {
 
   final int index;
 
-  /** What to call it while it could not be opened yet. */
+  /** Its name while it could not be opened yet. */
   private final String name;
 
   private volatile @Nullable LockStore store;
@@ -25,11 +25,11 @@ final class Member {
   private volatile @Nullable MemberIncarnation memberIncarnation;
 
   /**
-   * @param restarted whether it has become another one while it was known here
+   * @param restarted whether the incarnation has changed while the member was known here
    */
   private record MemberIncarnation(String incarnation, long nanos, boolean restarted) {}
 
-  /** Sessions that this member judged ended, which is for ever. The oldest are forgotten. */
+  /** Sessions that this member has judged ended, for good. The oldest are dropped. */
   private final Map<SessionId, Boolean> ended =
       new LinkedHashMap<>() {
         private static final long serialVersionUID = 1L;
@@ -40,7 +40,7 @@ final class Member {
         }
       };
 
-  /** Its clock in µs less the ticker in ns; {@link Long#MIN_VALUE} while it is not known. */
+  /** Its clock in µs minus the ticker in ns; {@link Long#MIN_VALUE} while unknown. */
   private volatile long clockOffset = Long.MIN_VALUE;
 
   Member(int index, String name, @Nullable LockStore store) {
@@ -64,8 +64,8 @@ final class Member {
   }
 
   /**
-   * What it remembers with is this now. Where that is another than before it may have forgotten
-   * something, just now for all that is known here.
+   * Takes the member's present incarnation. If it differs from the last one, the member may have
+   * forgotten data, as late as just now for all that is known here.
    */
   void observeIncarnation(String incarnation, long nowNanos) {
     MemberIncarnation known = memberIncarnation;
@@ -74,19 +74,22 @@ final class Member {
     }
   }
 
-  /** Whether it has surely forgotten nothing for so long, or never does. */
+  /** Whether it has surely kept its data for that long, or never forgets. */
   boolean hasKeptDataFor(long nowNanos, long nanos) {
     MemberIncarnation known = memberIncarnation;
     return known == null || nowNanos - known.nanos() - nanos >= 0;
   }
 
-  /** Why it has no vote, and for how much longer; what {@link #hasKeptDataFor} says no to. */
+  /**
+   * Explains why it has no vote, and for how much longer; for members that {@link #hasKeptDataFor}
+   * denies.
+   */
   String quarantined(long nowNanos, long nanos) {
     MemberIncarnation known = memberIncarnation;
     long age = known == null ? 0 : nowNanos - known.nanos();
     return "no vote for %s more (%s %s ago, quarantine %s)"
         .formatted(
-            // Rounded up: when so many seconds are over, so is the quarantine.
+            // Rounded up: when that many seconds are over, so is the quarantine.
             DurationText.formatExact(
                 Duration.ofSeconds(-Math.floorDiv(Math.min(0, age - nanos), SECOND))),
             known != null && known.restarted() ? "restarted" : "started",
@@ -114,14 +117,14 @@ final class Member {
     }
   }
 
-  /** It told its time some time after this moment. */
+  /** It read its clock some time after this moment. */
   void learnClock(long sentNanos, long storeMicros) {
     if (storeMicros > 0) {
       clockOffset = storeMicros - sentNanos / 1000;
     }
   }
 
-  /** What its clock shows at least; {@link Long#MIN_VALUE} if that is not known. */
+  /** A lower bound of its clock; {@link Long#MIN_VALUE} if unknown. */
   long clock(long nowNanos) {
     long offset = clockOffset;
     return offset == Long.MIN_VALUE ? offset : offset + nowNanos / 1000;

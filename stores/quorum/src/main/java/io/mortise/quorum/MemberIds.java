@@ -4,14 +4,13 @@ import io.mortise.spi.AttemptId;
 import io.mortise.spi.SessionId;
 
 /**
- * How a session and its attempts are called in the members. At first they have the same name
- * everywhere. A member that lost the session gets it under another id, since an id that has ended
- * never comes back; an attempt that was given up and is made anew gets another number there. Both
- * can be seen through: the first characters of the session, and the lower digits of the number,
- * stay.
+ * The ids of a session and its attempts in the members. At first they are the same everywhere. A
+ * member that lost the session gets it under another id, since an ended id never comes back; a
+ * retried attempt gets another number there. Both ids reveal their origin: the first characters of
+ * the session, and the lower digits of the number, stay.
  */
 final class MemberIds {
-  /** 54 random bits: enough to tell apart those that look at one lock at one time. */
+  /** 54 random bits: enough to distinguish sessions that inspect one lock at one time. */
   private static final int KEPT = 9;
 
   private static final String DIGITS =
@@ -20,12 +19,12 @@ final class MemberIds {
   private static final int NUMBER_BITS = 40;
   private static final long NUMBER = (1L << NUMBER_BITS) - 1;
 
-  /** So many new tries of one attempt can be told apart, below the mark of a sticky attempt. */
+  /** How many retries of one attempt are distinguished, below the mark of a sticky attempt. */
   static final int BALLOTS = 1 << 12;
 
   private MemberIds() {}
 
-  /** The id of a session where it has been lost so many times; itself at first. */
+  /** The id of a session after that many losses; itself at first. */
   static SessionId generation(SessionId session, int lost) {
     String id = session.value();
     int last = 0;
@@ -48,7 +47,7 @@ final class MemberIds {
     return new AttemptId(inMember, (number & NUMBER) | (long) ballot << NUMBER_BITS);
   }
 
-  /** The number that the attempt has for who made it. */
+  /** The attempt's number at its owner. */
   static long number(AttemptId inMember) {
     return inMember.number() & NUMBER;
   }

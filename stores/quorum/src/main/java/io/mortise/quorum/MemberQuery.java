@@ -9,16 +9,17 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 
-/** The same question to several members, and what came back in time. */
+/** One question to several members, and the answers that arrived in time. */
 final class MemberQuery {
   private MemberQuery() {}
 
   record MemberCall<T>(Member member, Callable<CompletionStage<T>> ask) {}
 
   /**
-   * What members answered, and why others did not. Made once all have, or the time is over.
+   * The members' answers, and the reasons of the others. Made once all have answered, or the time
+   * is over.
    *
-   * @param size how many members there are, asked or not
+   * @param size number of members, asked or not
    */
   record MemberReplies<T>(Map<Member, T> answers, List<Throwable> failures, int size) {}
 

@@ -15,20 +15,20 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The session of one process in one member, until that member has lost it. What changes and is not
- * volatile is guarded by the lock of {@link QuorumRenewal}.
+ * The session of one process in one member, until that member has lost it. The lock of {@link
+ * QuorumRenewal} guards all mutable state that is not volatile.
  */
 final class MemberSession {
   final Member member;
   final StoreSession store;
 
-  /** When the last renewal was sent that the member acknowledged. */
+  /** When the last acknowledged renewal was sent. */
   private volatile long renewedAt;
 
   private final AtomicInteger doubts = new AtomicInteger();
   private volatile int cleared;
 
-  /** What the member remembered with at the last renewal. */
+  /** The member's incarnation at the last renewal. */
   private @Nullable String incarnation;
 
   private volatile boolean open;
@@ -45,16 +45,18 @@ final class MemberSession {
 
   private long sentBeatAt;
 
-  /** Of the member's notifications: told, and to be acknowledged by the next renewal. */
+  /** The member's notifications that were passed on, to be acknowledged by the next renewal. */
   final List<Long> seen = new ArrayList<>();
 
   /**
-   * Of the member's notifications: which attempts are wanted, by the member's names. Acknowledged
-   * when the engine has been told, so that the member takes back what has ended before.
+   * The member's notifications of wanted attempts, by the member's ids. Acknowledged when the
+   * engine has been told, so that the member drops those of ended attempts earlier.
    */
   final Map<AttemptId, Long> wanted = new HashMap<>();
 
-  /** There were too many of them: those that were told stand whatever the member says. */
+  /**
+   * There were too many of them: passed-on notifications stay valid whatever the member reports.
+   */
   boolean manyWanted;
 
   MemberSession(
@@ -74,8 +76,8 @@ final class MemberSession {
   }
 
   /**
-   * Whether there is reason to think that the server was restarted, which no renewal has cleared up
-   * yet: what it answers meanwhile may come from one that has forgotten.
+   * Whether the server may have been restarted, and no renewal has cleared that up yet: an answer
+   * may meanwhile come from one that has forgotten.
    */
   boolean isInDoubt() {
     return doubts.get() != cleared;
@@ -86,9 +88,9 @@ final class MemberSession {
   }
 
   /**
-   * A renewal was answered that was sent when there had been so many doubts.
+   * A renewal was answered that was sent after that many doubts.
    *
-   * @return whether the server remembers with the same as before
+   * @return whether the server's incarnation is the same as before
    */
   boolean confirm(int doubtsWhenSent, String now) {
     boolean same = incarnation == null || incarnation.equals(now);
@@ -110,19 +112,19 @@ final class MemberSession {
     return open && !lost;
   }
 
-  /** Whether it goes on with a session that another object opened, or tries to. */
+  /** Whether it continues a session that another object opened, or tries to. */
   boolean isResumed() {
     return !open && confirmed != 0;
   }
 
-  /** The member has not let it go on so. It may be begun anew, if it never was. */
+  /** The member has refused to continue it. It may be opened anew, if it never was open. */
   void refuse() {
     refused = true;
     confirmed = 0;
     pending = 0;
   }
 
-  /** Whether the member said last that this object does not go on with the session. */
+  /** Whether the member's last answer refused this object the session. */
   boolean isRefused() {
     return refused;
   }
@@ -131,7 +133,7 @@ final class MemberSession {
     return lost;
   }
 
-  /** A renewal is sent; returns from when on it counts if the member acknowledges it. */
+  /** A renewal is sent; returns the time from which it counts once acknowledged. */
   long sends(long beat, long now) {
     if (beat != sentBeat) {
       sentBeat = beat;

@@ -21,15 +21,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * Asks all members at the same time to grant.
  *
- * <p><b>Granted</b> as soon as a majority has granted and has minted a token in common; who grants
- * later joins the votes. The floor from which on tokens are asked for lies a little above the
- * members' clocks, so that mostly all mint the same ones and one round trip is enough. If they did
- * not, those that granted are asked for fresh tokens from above everything that was minted, while
- * the attempt holds there: the second phase.
+ * <p><b>Granted</b> as soon as a majority has granted and has minted a token in common; later
+ * grants join the votes. Tokens are requested from a floor a little above the members' clocks, so
+ * that mostly all mint the same ones and one round trip is enough. Otherwise the second phase asks
+ * the granting members for fresh tokens above all minted ones, while the attempt holds there.
  *
- * <p><b>Not granted</b> as soon as a majority cannot grant any more. Then what was granted is given
- * back everywhere at once, also where no answer came: two who each keep a part would wait for each
- * other. It is contention if a majority answered, else an outage.
+ * <p><b>Not granted</b> as soon as a majority is out of reach. Then all grants are released
+ * everywhere at once, also in members without an answer: two attempts that each keep a part would
+ * wait for each other. It is contention if a majority answered, else an outage.
  */
 final class QuorumAcquire extends QuorumRound {
   private static final int MOST_BALLOTS = 4;
@@ -37,7 +36,7 @@ final class QuorumAcquire extends QuorumRound {
   private final QuorumAttempt attempt;
   private final Request.Acquire request;
 
-  /** What members answered in the phase before. */
+  /** The members' answers in the previous phase. */
   private final @Nullable Reply[] before;
 
   private long floor;
@@ -127,8 +126,8 @@ final class QuorumAcquire extends QuorumRound {
   }
 
   /**
-   * A grant by a server that may have been restarted just now does not count. What fails in the
-   * second phase leaves what was granted in the first.
+   * A grant of a server that may have been restarted just now does not count. A failure in the
+   * second phase leaves the grants of the first.
    */
   @Override
   Reply classify(int member, Reply reply) {
@@ -141,7 +140,7 @@ final class QuorumAcquire extends QuorumRound {
       return session.failed(member, reply.attempt(), true, "may have been restarted");
     }
     if (reply instanceof Reply.Granted && attempt.gone[member]) {
-      // It was told to have ended there. One that an operator closed is still answered as granted.
+      // The member reported its end. After an operator's eviction it still answers as granted.
       return Refusals.ended(reply.attempt(), EndReason.EVICTED);
     }
     if (ballots > 1 && reply instanceof Reply.Failed failed) {
@@ -243,9 +242,9 @@ final class QuorumAcquire extends QuorumRound {
   }
 
   /**
-   * It was granted before, and the answer was lost or is asked for again. As long as enough members
-   * stand by that grant it is what is answered, whatever others granted anew: nothing is given back
-   * of a hold that somebody may count on.
+   * A repeated answer to an attempt that was granted before. While enough members support that
+   * grant, it is the answer, whatever others granted anew: a hold that may be relied on is not
+   * released in part.
    */
   private void keepInStep(VoteSet votes) {
     for (int i = 0; i < session.size(); i++) {
@@ -253,7 +252,7 @@ final class QuorumAcquire extends QuorumRound {
       Reply reply = reply(i);
       if (memberHold != null && reply instanceof Reply.Granted granted) {
         if (votes.has(memberHold.session()) && !isTheSame(granted)) {
-          // Evicted there, and granted again: the vote stood for what has ended.
+          // Evicted there, and granted again: the vote stood for the ended hold.
           votes.drop(i);
         }
         if (!votes.has(memberHold.session())) {
@@ -270,7 +269,7 @@ final class QuorumAcquire extends QuorumRound {
         || new TokenBlock(granted.token(), granted.tokens()).contains(attempt.tokens);
   }
 
-  /** A majority keeps it for so long. */
+  /** The time for which a majority keeps it. */
   private @Nullable Duration atMostLeft() {
     List<Duration> left = new ArrayList<>();
     int endless = 0;
@@ -301,13 +300,13 @@ final class QuorumAcquire extends QuorumRound {
     }
   }
 
-  /** A majority grants, but has no token in common: others, from above all that they minted. */
+  /** A majority grants, but has no token in common: asks for others, above all that were minted. */
   private @Nullable Reply nextBallot() {
     List<TokenBlock> minted = minted();
     long last = minted.stream().mapToLong(TokenBlock::last).max().orElse(0);
     session.widenLead(minted.stream().mapToLong(TokenBlock::first).max().orElse(0) - floor);
     if (attempt.ended) {
-      // Its end was sent to all of them after it; they would mint for nobody.
+      // Its end was sent to all of them after it; they would mint in vain.
       return new Reply.Refused(
           attempt.id,
           RefusalReason.ENDED,
@@ -342,7 +341,7 @@ final class QuorumAcquire extends QuorumRound {
       votes.end();
       attempt.votes = null;
     }
-    // What has ended goes on nowhere, and its end may yet be asked for under its name.
+    // An ended attempt does not continue, and its end may still be requested under its name.
     boolean ended =
         votes != null
             || refusalReason == RefusalReason.ENDED
@@ -367,7 +366,7 @@ final class QuorumAcquire extends QuorumRound {
                 .formatted(granted, session.size(), session.majority()));
   }
 
-  /** Whether no member knows of the attempt, and it has had no other name. */
+  /** Whether no member knows the attempt, and it has had no other name. */
   private boolean isBlank(Reply reply) {
     boolean blank = reply instanceof Reply.Busy && attempt.ballot == 0;
     for (int i = 0; i < session.size(); i++) {
@@ -377,7 +376,7 @@ final class QuorumAcquire extends QuorumRound {
     return blank;
   }
 
-  /** Why so many refuse that no majority is left; null if there is no such reason. */
+  /** The common reason if enough members refuse that no majority is left; else null. */
   private @Nullable RefusalReason commonRefusal() {
     for (RefusalReason refusalReason : RefusalReason.values()) {
       int refusing = count(Reply.Refused.class, refused -> refused.why() == refusalReason);
@@ -449,14 +448,16 @@ final class QuorumAcquire extends QuorumRound {
     return new Reply.Failed(attempt.id, true, QuorumErrors.unavailable(text.toString(), cause));
   }
 
-  /** What a member said, without its name in front and the full stop. */
+  /** A member's message, without its name in front and the full stop. */
   private static String reason(String name, String message) {
     String prefix = name + ": ";
     String reason = message.startsWith(prefix) ? message.substring(prefix.length()) : message;
     return reason.endsWith(".") ? reason.substring(0, reason.length() - 1) : reason;
   }
 
-  /** Ends the attempt wherever it was granted or may be; says whether that is anywhere. */
+  /**
+   * Ends the attempt in every member where it was or may be granted; returns whether there is any.
+   */
   private boolean giveBack() {
     boolean any = false;
     for (int i = 0; i < session.size(); i++) {
@@ -475,7 +476,7 @@ final class QuorumAcquire extends QuorumRound {
     return any;
   }
 
-  /** The next ask begins a new attempt in the members. */
+  /** The next retry begins a new attempt in the members. */
   private void rename() {
     attempt.ballot = session.rules().numberOfNextTry(attempt.ballot) % MemberIds.BALLOTS;
     Arrays.fill(attempt.memberHolds, null);

@@ -12,9 +12,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Changes a hold in all members that have it: times, or a fresh block of tokens. Of these a
- * majority must have minted some in common, as of those of a grant; if it has not, all are asked
- * again from above what they minted.
+ * Changes a hold in all members that have it: times, or a fresh block of tokens. A majority must
+ * have minted some of these in common, as for a grant; otherwise all are asked again, from above
+ * the minted ones.
  */
 final class QuorumAdjust extends QuorumRound {
   private static final int MOST_BALLOTS = 4;
@@ -51,7 +51,7 @@ final class QuorumAdjust extends QuorumRound {
     if (member == null) {
       return session.notSentReply(index, request.attempt());
     }
-    // Where it does not stand it is asked for all the same: the member says why that is nothing.
+    // A member without the hold is asked too: its refusal tells why.
     AttemptId id =
         memberHold == null ? session.idIn(member, request.attempt(), attempt) : memberHold.id();
     MemberSession through = memberHold == null ? member : memberHold.session();

@@ -7,29 +7,29 @@ import io.mortise.spi.Mode;
 import io.mortise.spi.Request;
 import org.jspecify.annotations.Nullable;
 
-/** What a session knows of one attempt that was not abandoned. Guarded by its stripe. */
+/** A session's state of one attempt that was not abandoned. Guarded by its stripe. */
 final class QuorumAttempt {
   final LockName name;
   final AttemptId id;
   final Mode mode;
   final HoldTerms terms;
 
-  /** How many times it was given up in the members and made anew. */
+  /** How many times it was given up in the members and retried. */
   int ballot;
 
-  /** Where it stands, or may stand; null where it was not asked for. */
+  /** Its hold, or possible hold, in each member; null if it was not requested there. */
   final @Nullable MemberHold[] memberHolds;
 
-  /** Where a request got no answer, and may be executed yet. */
+  /** Members where a request got no answer, and may still be executed. */
   final boolean[] doubtful;
 
-  /** Which members told that it has gone there. */
+  /** Members that have reported its end. */
   final boolean[] gone;
 
-  /** The round of requests that is under way. */
+  /** The round in flight. */
   @Nullable QuorumAcquire round;
 
-  /** What vouches for it since it was granted; null before. */
+  /** Its supporting votes since it was granted; null before. */
   @Nullable VoteSet votes;
 
   TokenBlock tokens = new TokenBlock(0, 1);
@@ -37,7 +37,7 @@ final class QuorumAttempt {
   boolean wantedTold;
   boolean goneTold;
 
-  /** Its end was asked for. */
+  /** Its end was requested. */
   boolean ended;
 
   /** An attempt in a member. */
@@ -53,7 +53,7 @@ final class QuorumAttempt {
     this.gone = new boolean[members];
   }
 
-  /** Whether some member knows it by a name that cannot be told from what the engine calls it. */
+  /** Whether some member knows it by an id that does not reveal the engine's. */
   boolean isRenamed() {
     for (MemberHold memberHold : memberHolds) {
       if (memberHold != null && !memberHold.id().equals(id)) {

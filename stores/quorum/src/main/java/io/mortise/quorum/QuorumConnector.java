@@ -19,8 +19,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Opens the members, all at the same time; those that cannot be reached are tried again for as long
- * as the quorum is open.
+ * Opens the members, all at the same time; unreachable ones are retried as long as the quorum is
+ * open.
  */
 final class QuorumConnector {
   private static final Logger log = LoggerFactory.getLogger(QuorumConnector.class);

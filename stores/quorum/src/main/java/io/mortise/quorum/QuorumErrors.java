@@ -3,7 +3,7 @@ package io.mortise.quorum;
 import io.mortise.StoreUnavailableException;
 import org.jspecify.annotations.Nullable;
 
-/** What is said when too few members answer. */
+/** The messages when too few members answer. */
 final class QuorumErrors {
   private QuorumErrors() {}
 

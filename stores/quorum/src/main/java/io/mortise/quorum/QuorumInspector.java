@@ -31,7 +31,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** What is asked about locks from outside: who is dead, who holds, and to end somebody's hold. */
+/** Requests about locks from outside: verdicts on sessions, inspection, and evictions. */
 final class QuorumInspector {
   private final QuorumLockStore store;
   private final AtomicInteger sweepNext = new AtomicInteger();
@@ -65,9 +65,9 @@ final class QuorumInspector {
   }
 
   /**
-   * Each member judges for itself, and what it says counts in that member only: see {@link
-   * Member#hasEnded}. One that says so is enough for the answer, since a hold that a session left
-   * behind in one member must end though the session lives in others.
+   * Each member judges for itself, and its verdict counts in that member only: see {@link
+   * Member#hasEnded}. One verdict of death is enough for the answer. A hold that a session left
+   * behind in one member must end even though the session lives in others.
    */
   CompletionStage<SessionVerdict> judge(SessionId session) {
     return gather(member -> member.judge(session))
@@ -93,7 +93,7 @@ final class QuorumInspector {
             });
   }
 
-  /** What each member says of itself, under its name. */
+  /** The report of each member, under its name. */
   CompletionStage<StoreReport> examine(Duration quarantine) {
     return gather(LockStore::examine)
         .thenApply(
@@ -135,7 +135,7 @@ final class QuorumInspector {
         found.value(),
         found.meaning(),
         found.remedy(),
-        // What one member's settings take away the others make good, but for the quarantine.
+        // The other members make up for one member's settings, except for the quarantine.
         Set.of());
   }
 
@@ -157,9 +157,9 @@ final class QuorumInspector {
   }
 
   /**
-   * How far the locks of all were walked through: as text, where a page begins.
+   * The position in a listing of all members' locks, as text, at the start of a page.
    *
-   * @param failed the members that did not answer when it was their turn, one bit each
+   * @param failed the members that did not answer in their turn, one bit each
    */
   private record ListCursor(int index, int failed, @Nullable String within) {
     static ListCursor of(@Nullable String cursor) {
@@ -182,7 +182,7 @@ final class QuorumInspector {
       return new ListCursor(within == null ? index + 1 : index, failed, within);
     }
 
-    /** Whether what this member knows was shown before. One that failed may answer again by now. */
+    /** Whether this member's locks were listed before. A failed one may answer again by now. */
     boolean hasShown(int member) {
       return member < index && (failed & 1 << member) == 0;
     }
@@ -193,9 +193,9 @@ final class QuorumInspector {
   }
 
   /**
-   * The locks of one member after the other; each is shown with the first that knows it. What a
-   * majority holds is known to one at least of those that answer, as long as a majority does: at
-   * first all are asked, and then who fails in turn is counted.
+   * Lists the locks of one member after the other; each lock is listed with the first member that
+   * knows it. Any lock that a majority holds is known to at least one answering member, as long as
+   * a majority answers. That is checked first by asking all, and then by counting failures.
    */
   private CompletionStage<Page<LockInfo>> page(LockQuery query) {
     ListCursor listCursor = ListCursor.of(query.cursor());
@@ -220,7 +220,7 @@ final class QuorumInspector {
                     : CompletableFuture.completedFuture(page));
   }
 
-  /** A page may take its member longer than a step: as long as its client may wait. */
+  /** A member may take longer for a page than for a step: as long as its client may wait. */
   private long pageNanos() {
     return Math.max(store.timeoutNanos(), store.profile().maxInFlight().toNanos());
   }
@@ -280,7 +280,7 @@ final class QuorumInspector {
   }
 
   /**
-   * What a majority knows.
+   * The state known to a majority.
    *
    * @param missing how many members did not answer, and may know of a holder
    */
@@ -306,7 +306,7 @@ final class QuorumInspector {
     int members = store.members().size();
     List<Duration> shut = new ArrayList<>(views.stream().map(LockInfo::shutFor).sorted().toList());
     int unknown = members - missing - views.size();
-    // Members without a record are open.
+    // Members without a record count as open.
     int rank = store.majority() - 1 - unknown;
     LockInfo first = views.get(0);
     return new LockInfo(
@@ -353,12 +353,12 @@ final class QuorumInspector {
     return Objects.requireNonNullElse(participant.sessionLeft(), Duration.ZERO);
   }
 
-  /** What a majority minted, where its members have tokens in common. */
+  /** The token that a majority minted, if its members have some in common. */
   private long token(List<Long> minted) {
     return store.profile().can(Capability.TOKEN) ? largest(minted) : 0;
   }
 
-  /** The largest that a majority reaches; the least if there are not so many. */
+  /** The largest value that a majority reaches; the least if there are too few. */
   private <T extends Comparable<T>> T largest(List<T> values) {
     List<T> sorted = new ArrayList<>(values);
     sorted.sort((a, b) -> b.compareTo(a));
@@ -395,7 +395,7 @@ final class QuorumInspector {
             });
   }
 
-  /** The attempt may be called otherwise there. */
+  /** The attempt may have another id there. */
   private static CompletionStage<Reply.Ended> evictIn(
       LockStore member, LockName name, AttemptId attempt, Eviction how) {
     return member
@@ -424,13 +424,13 @@ final class QuorumInspector {
                     > memberReplies.size() - store.majority());
   }
 
-  /** One member at a time, in turn. */
+  /** Sweeps one member at a time, in turn. */
   CompletionStage<Integer> sweep(int budget) {
     LockStore member = toSweep(sweepNext.getAndIncrement());
     return member == null ? CompletableFuture.completedFuture(0) : member.sweep(budget);
   }
 
-  /** At the member whose turn it is; where that one is not to be swept now, the next one has it. */
+  /** Claims at the member whose turn it is; if that one is not due, the next one has the turn. */
   CompletionStage<Boolean> claimSweep() {
     LockStore member = toSweep(sweepNext.get());
     CompletionStage<Boolean> claim =

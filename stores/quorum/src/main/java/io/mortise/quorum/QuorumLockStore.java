@@ -38,17 +38,16 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * Locks that a majority of members grants. What is decided where: a request is a round of requests
- * to the members ({@link QuorumSession}); who is dead is judged by each member for itself, and what
- * one member judged counts in that member only; looking and evicting go to all ({@link
- * QuorumInspector}).
+ * Locks that a majority of members grants. A request becomes a round of requests to the members
+ * ({@link QuorumSession}). Each member judges sessions for itself, and its verdict counts in that
+ * member only. Inspection and eviction go to all ({@link QuorumInspector}).
  */
 final class QuorumLockStore implements LockStore {
 
   /**
-   * What a quorum can be able to do. A queue stands in no majority: the members' heads would
-   * differ. Permits cannot be counted by majorities. A hold that was narrowed by some members only
-   * would be neither the one nor the other.
+   * The capabilities that a quorum can have. No queue: there is no majority order, as the members'
+   * heads would differ. No permits: majorities cannot count them. No narrowing: a hold that only
+   * some members have narrowed would be in neither mode.
    */
   private static final Set<Capability> POSSIBLE =
       EnumSet.complementOf(
@@ -61,7 +60,7 @@ final class QuorumLockStore implements LockStore {
               Capability.CALL_BACK,
               Capability.FACTS));
 
-  /** How far above the members' clocks tokens are asked for at first, and at most, in µs. */
+  /** How far above the members' clocks tokens are first requested, and the limit, in µs. */
   private static final long LEAD = 20_000;
 
   private static final long MOST_LEAD = 200_000;
@@ -126,7 +125,7 @@ final class QuorumLockStore implements LockStore {
       }
     }
     if (!common.contains(Capability.TOKEN_FLOOR)) {
-      // Each would mint its own: no majority would have one in common.
+      // Each member would mint its own: no majority would have one in common.
       common.remove(Capability.TOKEN);
     }
     String display =
@@ -138,7 +137,7 @@ final class QuorumLockStore implements LockStore {
     return one.compareTo(other) > 0 ? one : other;
   }
 
-  /** A member that could not be reached before. */
+  /** Adds a member that could not be reached before. */
   void join(Member member, LockStore store) {
     if (!store.profile().capabilities().containsAll(profile.capabilities())) {
       store.close();
@@ -188,13 +187,13 @@ final class QuorumLockStore implements LockStore {
     return profile.can(Capability.PUSH);
   }
 
-  /** Whether a member is known to have forgotten nothing that anybody may still count on. */
+  /** Whether a member is known to have forgotten nothing that may still be relied on. */
   boolean mayVote(Member member) {
     return !rules.quarantines()
         || member.hasKeptDataFor(ticker.nanos(), options.quarantine().toNanos());
   }
 
-  /** Why a member has no vote, when it is kept out. */
+  /** The reason why a member has no vote, if it has none. */
   String quarantined(Member member) {
     return member.quarantined(ticker.nanos(), options.quarantine().toNanos());
   }
@@ -212,8 +211,8 @@ final class QuorumLockStore implements LockStore {
   }
 
   /**
-   * From which token on members are asked: a little above what the clocks of a majority of them
-   * show by now, so that these mint the same. One that is far ahead mints for itself.
+   * The first token to request: a little above the present clocks of a majority of members, so that
+   * these mint the same.
    */
   long floor(long least) {
     if (!profile.can(Capability.TOKEN_FLOOR)) {
@@ -231,14 +230,14 @@ final class QuorumLockStore implements LockStore {
   }
 
   /**
-   * From which token on members are asked that had none in common, again: what the clock of the one
-   * that is ahead will show by then, and further each time.
+   * The first token to request again from members without one in common: above the clock that the
+   * fastest will show by then, and further each time.
    */
   long floorAbove(long minted, int ballot) {
     return floor(rules.floorAboveMinted(minted, lead.get() << ballot));
   }
 
-  /** A member's clock was ahead of the floor by so much. */
+  /** A member's clock was ahead of the floor by that much. */
   void widenLead(long tooLittle) {
     if (tooLittle > 0 && tooLittle < MOST_LEAD / 2) {
       lead.accumulateAndGet(2 * tooLittle + LEAD, Math::max);
@@ -250,7 +249,7 @@ final class QuorumLockStore implements LockStore {
     return profile;
   }
 
-  /** A vote that a member has forgotten may be counted on for as long as a TTL. */
+  /** A forgotten vote may be relied on for as long as a TTL. */
   @Override
   public void checkTtl(Duration ttl) {
     LockStore.super.checkTtl(ttl);
@@ -338,7 +337,7 @@ final class QuorumLockStore implements LockStore {
     return profile.display();
   }
 
-  /** What a step of an operator needs of all members that are there. */
+  /** A step of an operator, as a question to each reachable member. */
   <T> List<MemberQuery.MemberCall<T>> questions(Function<LockStore, CompletionStage<T>> question) {
     List<MemberQuery.MemberCall<T>> memberCalls = new ArrayList<>();
     for (Member member : members) {

@@ -11,9 +11,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
 
 /**
- * What the session is to be told of its holds, once for all members. Thread-safe: its lock is the
- * innermost, under that of a stripe or of the renewals, and nothing is called under it but {@link
- * #renewed}'s predicate.
+ * Notifications to the session about its holds, once for all members. Thread-safe: its lock is the
+ * innermost, under that of a stripe or of the renewals, and only {@link #renewed}'s predicate is
+ * called under it.
  */
 final class QuorumNotificationBuffer {
   private static final int REMEMBERED = 1_024;
@@ -21,7 +21,7 @@ final class QuorumNotificationBuffer {
   private final ReentrantLock guard = new ReentrantLock();
   private final NotificationBuffer buffer = new NotificationBuffer();
 
-  /** What was told to have gone, lately: several members tell it. */
+  /** Recently reported ends: several members report each. */
   private final Map<AttemptId, Boolean> told =
       new LinkedHashMap<>() {
         private static final long serialVersionUID = 1L;
@@ -47,7 +47,7 @@ final class QuorumNotificationBuffer {
     }
   }
 
-  /** A hold has ended: that it was wanted need not be told any more. */
+  /** A hold has ended: its notification of being wanted is dropped. */
   void forget(AttemptId ended) {
     guard.lock();
     try {
@@ -57,7 +57,7 @@ final class QuorumNotificationBuffer {
     }
   }
 
-  /** Takes out what was seen; returns of which attempts it is known now that they are wanted. */
+  /** Removes acknowledged notifications; returns the attempts that are now known to be wanted. */
   List<AttemptId> acknowledge(List<Long> ids) {
     guard.lock();
     try {
@@ -67,7 +67,7 @@ final class QuorumNotificationBuffer {
     }
   }
 
-  /** Whether it is to be told of any attempt that it is wanted. */
+  /** Whether any attempt's notification of being wanted is pending. */
   boolean isWaiting() {
     guard.lock();
     try {
@@ -78,9 +78,9 @@ final class QuorumNotificationBuffer {
   }
 
   /**
-   * The answer to a renewal, with what is to be told now.
+   * The answer to a renewal, with the pending notifications.
    *
-   * @param standing whether a member still has it that an attempt is wanted
+   * @param standing whether a member still reports that an attempt is wanted
    */
   Renewal.Renewed renewed(Predicate<AttemptId> standing) {
     guard.lock();

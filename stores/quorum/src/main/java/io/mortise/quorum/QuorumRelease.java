@@ -18,9 +18,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ends attempts in the members, and does not rest until each has answered: what could not be told
- * to a member, or may be overtaken by a late acquire, is owed to it, and told when it was heard of
- * again. What is owed to a session that the member has lost is forgotten with it.
+ * Ends attempts in the members, and retries until each has answered. An end that could not be sent
+ * to a member, or may be overtaken by a late acquire, is owed to it, and sent when the member is
+ * heard of again. Ends owed to a session that the member has lost are dropped with it.
  */
 final class QuorumRelease {
   private static final int AT_A_TIME = 64;
@@ -28,10 +28,10 @@ final class QuorumRelease {
   private final QuorumSession session;
   private final Map<AttemptId, ReleaseRetry>[] releaseRetries;
 
-  /** To be ended in a member, once more if that is not before the time. */
+  /** An end to send to a member again, not before that time. */
   private record ReleaseRetry(LockName name, MemberHold hold, long notBefore) {}
 
-  @SuppressWarnings({"unchecked", "rawtypes"}) // an array of maps
+  @SuppressWarnings({"unchecked", "rawtypes"}) // An array of maps.
   QuorumRelease(QuorumSession session) {
     this.session = session;
     this.releaseRetries = new Map[session.size()];
@@ -41,15 +41,15 @@ final class QuorumRelease {
   }
 
   /**
-   * Ends an attempt in one member; nobody waits for it. Under the stripe's lock.
+   * Ends an attempt in one member; no caller waits for it. Under the stripe's lock.
    *
-   * @param doubtful whether a request of the attempt may yet arrive there after this
+   * @param doubtful whether a request of the attempt may still arrive there after this
    */
   void releaseInBackground(
       QuorumStripe quorumStripe, QuorumAttempt attempt, MemberHold hold, boolean doubtful) {
     HoldTerms terms = attempt.terms;
     if (terms.atLeast() != null) {
-      // Nobody has used it: it must not keep the lock shut.
+      // The hold was never used: it must not keep the lock shut.
       quorumStripe.send(
           () ->
               through(hold)
@@ -69,7 +69,7 @@ final class QuorumRelease {
     quorumStripe.send(() -> submit(attempt.name, hold));
   }
 
-  /** An attempt that nobody stands for any more was heard of. */
+  /** A member reports an attempt that no request stands for any more. */
   void releaseOrphan(QuorumStripe quorumStripe, LockName name, MemberSession member, AttemptId id) {
     quorumStripe.send(() -> submit(name, new MemberHold(member, id)));
   }
@@ -78,7 +78,7 @@ final class QuorumRelease {
     through(hold).submit(new Request.Abandon(name, hold.id()), reply -> settle(name, hold, reply));
   }
 
-  /** A member has answered, or has not, to the end of an attempt. */
+  /** A member has answered the end of an attempt, or has not. */
   private void settle(LockName name, MemberHold hold, Reply reply) {
     Map<AttemptId, ReleaseRetry> owed = releaseRetries[hold.session().member.index];
     if (reply instanceof Reply.Failed) {
@@ -92,7 +92,7 @@ final class QuorumRelease {
     }
   }
 
-  /** Once more when nothing that was sent before can arrive any more. */
+  /** Repeats the end when no earlier request can arrive any more. */
   void scheduleSecondRelease(LockName name, MemberHold hold) {
     if (!hold.session().isLost() && session.rules().releasesLateRequestsTwice()) {
       long notBefore = session.now() + session.maxInFlightNanos();
@@ -101,7 +101,7 @@ final class QuorumRelease {
     }
   }
 
-  /** The member can be reached. With no lock held. */
+  /** The member can be reached. Called without a lock. */
   void retryReleases(int member) {
     int paid = 0;
     for (ReleaseRetry releaseRetry : releaseRetries[member].values()) {
@@ -113,7 +113,7 @@ final class QuorumRelease {
     }
   }
 
-  /** How much is owed: none, in a quiet session. For tests of leaks. */
+  /** How many ends are owed: none, in a quiet session. For tests of leaks. */
   int owed() {
     int sum = 0;
     for (Map<AttemptId, ReleaseRetry> owed : releaseRetries) {
@@ -122,7 +122,7 @@ final class QuorumRelease {
     return sum;
   }
 
-  /** Anybody's session may end an attempt; that of a hold may have been closed. */
+  /** Any session may end an attempt; that of the hold may have been closed. */
   private StoreSession through(MemberHold hold) {
     MemberSession now = session.usable(hold.session().member.index);
     return now == null ? hold.session().store : now.store;
@@ -210,7 +210,7 @@ final class QuorumRelease {
       return pending() > 0 ? null : mixed(more);
     }
 
-    /** The members know different ends of it. */
+    /** The members report different ends of it. */
     private Reply mixed(boolean more) {
       for (EndReason endReason :
           new EndReason[] {

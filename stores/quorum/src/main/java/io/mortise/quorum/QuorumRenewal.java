@@ -17,15 +17,15 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Renews the sessions in the members, all at the same time, and opens new ones where a member has
- * lost its own or was not there before.
+ * Renews the sessions in the members, all at the same time, and opens new ones in members that have
+ * lost theirs or were not there before.
  *
- * <p>A member that missed a renewal is behind: each has a beat of its own to go on from. That the
- * process is not a clone is seen by the beat of the whole, here, and by each member.
+ * <p>A member that missed a renewal is behind: each continues from a beat of its own. A clone of
+ * the process is detected here, by the beat of the whole, and by each member.
  *
- * <p>Members that are silent are left out after the member timeout, once a majority has renewed. A
- * majority itself may take longer: ZooKeeper proves a renewal a tick after it was asked for, and
- * another try would have to wait as long again.
+ * <p>Silent members are left out after the member timeout, once a majority has renewed. A majority
+ * itself may take longer: ZooKeeper proves a renewal a tick after it was sent, and a repeated one
+ * would have to wait as long again.
  */
 final class QuorumRenewal {
   private final QuorumSession session;
@@ -36,7 +36,7 @@ final class QuorumRenewal {
   /** Written under the lock. */
   private final AtomicReferenceArray<@Nullable MemberSession> sessions;
 
-  // Guarded by it, as is what changes in each MemberSession.
+  // Guarded by the lock, as is the mutable state of each MemberSession.
   private final int[] generations;
   private long beat = -1;
   private volatile boolean begun;
@@ -78,7 +78,7 @@ final class QuorumRenewal {
     return false;
   }
 
-  /** Whether this is the object by which the session is renewed. */
+  /** Whether this object renews the session. */
   boolean hasBegun() {
     return begun;
   }
@@ -88,7 +88,7 @@ final class QuorumRenewal {
     return over;
   }
 
-  /** One beat for each member, and what came of it. */
+  /** One beat for each member, and its results. */
   private static final class RenewalRound {
     final CompletableFuture<Renewal> result = new CompletableFuture<>();
     final QuorumNotificationBuffer box;
@@ -128,7 +128,7 @@ final class QuorumRenewal {
           present = open(member);
         } else if (present != null && present.isLost() && !isLost()) {
           generations[member.index]++;
-          // Not before: what it leaves behind may have to be ended through it.
+          // Not earlier: holds that it leaves behind may have to be ended through it.
           var unused = present.store.close();
           present = open(member);
         }
@@ -149,7 +149,7 @@ final class QuorumRenewal {
       guard.unlock();
     }
     Runnable stopWaiting = session.later(() -> late(round));
-    // Later an answer would be of no use. The engine has other rounds begun meanwhile.
+    // A later answer would be of no use. The engine has other rounds begun meanwhile.
     Runnable stop = store.later(spec.ttl().toNanos(), () -> timeOver(round));
     asked.forEach(member -> ask(member, round));
     look(round);
@@ -191,7 +191,7 @@ final class QuorumRenewal {
   }
 
   /**
-   * When a renewal left, from when on it counts, and how often there had been doubts about the
+   * When a renewal was sent, from when it counts, and how many doubts there had been about the
    * server by then.
    */
   private record SentRenewal(long at, long countsFrom, int doubts) {}
@@ -206,7 +206,7 @@ final class QuorumRenewal {
     boolean again = false;
     if (renewal instanceof Renewal.Renewed renewed) {
       member.member.learnClock(sentRenewal.at(), renewed.storeMicros());
-      // What has gone is taken in before the votes of this member last longer.
+      // Ends are processed before the votes of this member last longer.
       renewed
           .notifications()
           .forEach(
@@ -230,7 +230,7 @@ final class QuorumRenewal {
         guard.unlock();
       }
       if (forgot) {
-        // The session outlived it, but what hung on it may not have.
+        // The session survived the restart, but its holds may not have.
         session.lost(member);
         var unused = member.store.close();
         count(round, new Renewal.Lost("the member may have forgotten"));
@@ -248,7 +248,7 @@ final class QuorumRenewal {
       session.lost(member);
     }
     if (again) {
-      // All of it before the answer: what has gone must not be told after more time was given.
+      // All notifications come before the answer: an end must not be reported after the extension.
       ask(member, round);
     } else {
       count(round, renewal);
@@ -257,7 +257,7 @@ final class QuorumRenewal {
 
   private static void take(MemberSession member, Renewal.Renewed renewed) {
     if (renewed.more()) {
-      // The rest is told only when these are seen.
+      // The rest is sent only after these are acknowledged.
       member.manyWanted = true;
     } else {
       member.wanted.clear();
@@ -272,7 +272,7 @@ final class QuorumRenewal {
     }
   }
 
-  /** Whether a member has it, by what it told last, that an attempt of ours is wanted. */
+  /** Whether a member's latest report says that an attempt of ours is wanted. */
   private boolean isWanted(AttemptId attempt) {
     for (int i = 0; i < sessions.length(); i++) {
       MemberSession member = sessions.get(i);
@@ -292,7 +292,7 @@ final class QuorumRenewal {
     return null;
   }
 
-  /** The engine knows it now: so the members may forget it. */
+  /** The engine knows it now, so the members may drop it. */
   private void acknowledge(List<AttemptId> known, QuorumNotificationBuffer box) {
     for (int i = 0; i < sessions.length(); i++) {
       MemberSession member = sessions.get(i);
@@ -333,7 +333,7 @@ final class QuorumRenewal {
     look(round);
   }
 
-  /** Answers when all members have, or enough for any answer but for those that are silent. */
+  /** Answers when all members have, or enough of them for any answer, silent ones excepted. */
   private void look(RenewalRound round) {
     Renewal answer = null;
     guard.lock();
@@ -390,7 +390,7 @@ final class QuorumRenewal {
     look(round);
   }
 
-  /** Whether a majority of members has lost it: what it held is gone, and it never comes back. */
+  /** Whether a majority of members has lost it: its holds are gone, and it never comes back. */
   private boolean isLost() {
     int lost = 0;
     for (int i = 0; i < sessions.length(); i++) {

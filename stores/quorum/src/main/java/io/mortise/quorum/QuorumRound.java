@@ -8,8 +8,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request sent to all members, and what they answer. It is decided once, as soon as the answers
- * say enough, or when their time is over. Guarded by the stripe.
+ * One request to all members, and their answers. It is decided once, as soon as the answers
+ * suffice, or when their time is over. Guarded by the stripe.
  */
 abstract class QuorumRound {
   final QuorumSession session;
@@ -30,7 +30,7 @@ abstract class QuorumRound {
     this.silent = new boolean[session.size()];
   }
 
-  /** Under the lock: sends to all, and looks what came of it. */
+  /** Under the lock: sends to all, and evaluates immediate answers. */
   final void begin() {
     Arrays.fill(replies, null);
     Arrays.fill(silent, false);
@@ -45,7 +45,7 @@ abstract class QuorumRound {
     }
     stopTimer.run();
     stopTimer = pending == 0 ? () -> {} : session.later(this::timeOver);
-    // After what was put into the outbox: some members answer while they are asked.
+    // Behind the outbox's earlier entries: some members answer while they are asked.
     quorumStripe.send(
         () -> {
           quorumStripe.lock();
@@ -58,24 +58,24 @@ abstract class QuorumRound {
         });
   }
 
-  /** Puts the request to one member into the outbox; or returns the answer if there is no need. */
+  /** Puts the request to one member into the outbox; or returns the answer if none is needed. */
   abstract @Nullable Reply ask(int member);
 
-  /** The answer to the whole; null if there is to be more from the members first. */
+  /** The overall answer; null if more answers are needed first. */
   abstract @Nullable Reply decide();
 
-  /** What an answer counts as. */
+  /** The value of a member's answer in this round. */
   Reply classify(int member, Reply reply) {
     return reply;
   }
 
-  /** Every answer that is current, before anything is made of it. */
+  /** Sees every current answer, before it is evaluated. */
   void heard(int member, Reply reply) {}
 
-  /** An answer that came after the decision. */
+  /** Sees an answer that came after the decision. */
   void late(int member, Reply reply) {}
 
-  /** With no lock held. */
+  /** Called without a lock. */
   final void answered(int member, Object asked, Reply reply) {
     quorumStripe.lock();
     try {
@@ -103,7 +103,7 @@ abstract class QuorumRound {
     }
   }
 
-  /** Whether an answer belongs to what is asked now. */
+  /** Whether an answer belongs to the present question. */
   boolean isCurrent(int member, Object asked) {
     return true;
   }
@@ -141,7 +141,7 @@ abstract class QuorumRound {
     }
   }
 
-  /** Somebody else asks the same and gets the same answer. */
+  /** Another caller with the same request gets the same answer. */
   final void join(Consumer<Reply> other) {
     Consumer<Reply> first = sink;
     sink =

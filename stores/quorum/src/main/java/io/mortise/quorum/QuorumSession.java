@@ -27,18 +27,18 @@ import org.slf4j.LoggerFactory;
 /**
  * A session made of one session in each member.
  *
- * <p><b>A lock is held</b> by the votes of the members that granted it, each of which hangs on the
- * session there. Where a member has lost its session (it expired, the member forgot it), the votes
- * are gone for good, though the session goes on with a new one in that member: a majority of
- * sessions that live says nothing about a lock that another majority had granted
+ * <p><b>A lock is held</b> by the votes of the members that granted it, each of which depends on
+ * the session there. If a member has lost its session (it expired, the member forgot it), its votes
+ * are gone for good, though the session goes on with a new one in that member. A majority of live
+ * sessions proves nothing about a lock that another majority had granted
  * (invariants.md#votes-end-with-session).
  *
  * <p><b>The whole session</b> is renewed when a majority of members renewed theirs, and lost when a
  * majority has lost theirs.
  *
  * <p><b>Requests</b> are rounds, see {@link QuorumAcquire}, {@link QuorumRelease} and {@link
- * QuorumAdjust}. What stands here of an attempt is kept from its first request to its abandon, or
- * until it fails: the engine does not abandon what was only tried. See {@link #discardAttempt}.
+ * QuorumAdjust}. An attempt's state is kept from its first request to its abandon, or until it
+ * fails: the engine does not abandon an attempt that was only tried. See {@link #discardAttempt}.
  */
 final class QuorumSession implements StoreSession {
   private static final Logger log = LoggerFactory.getLogger(QuorumSession.class);
@@ -59,7 +59,7 @@ final class QuorumSession implements StoreSession {
     this.store = store;
     this.spec = spec;
     this.hints = hints;
-    // Far below the TTL, or one member that is silent would cost the others their time.
+    // Far below the TTL, or one silent member would cost the others their time.
     this.timeoutNanos = Math.min(store.timeoutNanos(), spec.ttl().toNanos() / 4);
     for (int i = 0; i < STRIPES; i++) {
       quorumStripes[i] = new QuorumStripe();
@@ -73,7 +73,7 @@ final class QuorumSession implements StoreSession {
     return spec.id();
   }
 
-  // ---- What rounds ask ----
+  // ---- Queries of rounds ----
 
   int size() {
     return store.members().size();
@@ -119,7 +119,7 @@ final class QuorumSession implements StoreSession {
     store.widenLead(tooLittle);
   }
 
-  /** A hold that was renewed after this moment is valid for long enough to let a member join. */
+  /** A hold that was renewed after this moment stays valid long enough for a member to join. */
   long latestValid() {
     return now() - spec.ttl().toNanos() / 2;
   }
@@ -144,16 +144,16 @@ final class QuorumSession implements StoreSession {
   }
 
   /**
-   * Whether a member is known to remember all that may still be counted on. One that has not yet
-   * answered a renewal of its present session has not told what it remembers with: it may have
-   * forgotten all just now, and the answer that said so was lost.
+   * Whether a member is known to remember everything that may still be relied on. Before it has
+   * answered a renewal of its present session, its incarnation is unknown: it may have forgotten
+   * all just now, and the answer that said so was lost.
    */
   boolean mayVote(MemberSession member) {
     boolean told = member.isOpen() || !renewing.hasBegun() || !store.rules().waitsForIncarnation();
     return told && store.mayVote(member.member);
   }
 
-  /** A member's server may be another one: all are renewed, at once. */
+  /** A member's server may be another one: all are renewed at once. */
   void renewNow() {
     doubt.run();
   }
@@ -163,14 +163,14 @@ final class QuorumSession implements StoreSession {
     doubt = renewNow;
   }
 
-  /** How an attempt is called in a member where it does not stand for all that is known here. */
+  /** The id of an attempt in a member where it is not known to exist. */
   AttemptId idIn(MemberSession member, AttemptId id, @Nullable QuorumAttempt known) {
     return id.session().equals(spec.id())
         ? MemberIds.attempt(member.id(), id.number(), known == null ? 0 : known.ballot)
         : id;
   }
 
-  /** A member has said that the session is not to be gone on with here. */
+  /** A member has refused to continue the session. */
   Reply refused(AttemptId id) {
     return new Reply.Refused(
         id, RefusalReason.SESSION_GONE, "Session '" + spec.id() + "' is not this process's.");
@@ -199,13 +199,13 @@ final class QuorumSession implements StoreSession {
         "no answer within " + DurationText.format(Duration.ofNanos(timeoutNanos)));
   }
 
-  /** What stands for the answer of a member, beginning with its name. */
+  /** The failure of a member, which begins with its name. */
   Reply failed(int member, AttemptId id, boolean mayHaveRun, String why) {
     return new Reply.Failed(
         id, mayHaveRun, new StoreUnavailableException(display(member) + ": " + why + "."));
   }
 
-  /** Calls when the time for answers is over; returns what stops that. */
+  /** Schedules a task for the end of the time for answers; returns its cancellation. */
   Runnable later(Runnable task) {
     return store.later(timeoutNanos, task);
   }
@@ -243,13 +243,13 @@ final class QuorumSession implements StoreSession {
     QuorumAttempt quorumAttempt = known(quorumStripe, request.attempt());
     QuorumAttempt past = quorumStripe.past.remove(number);
     if (quorumAttempt == null && past == null && quorumStripe.mayHaveForgotten(number)) {
-      // It may have had several names in the members, whose ends are on their way yet.
+      // It may have had several names in the members, whose ends are still in flight.
       quorumStripe.afterUnlock(() -> sink.accept(forgotten(request.attempt())));
       return;
     }
     if (quorumAttempt == null) {
       quorumAttempt = new QuorumAttempt(request, size());
-      // Asked for again after its end: under the name whose end the members know.
+      // Requested again after its end: under the name whose end the members know.
       quorumAttempt.ballot = past == null ? 0 : past.ballot;
     }
     quorumStripe.attempts.put(number, quorumAttempt);
@@ -272,7 +272,7 @@ final class QuorumSession implements StoreSession {
     return id.session().equals(spec.id()) ? quorumStripe.known(id.number()) : null;
   }
 
-  /** Its end begins, or is asked for again. */
+  /** Its end begins, or is requested again. */
   private @Nullable QuorumAttempt forget(QuorumStripe quorumStripe, AttemptId id) {
     QuorumAttempt quorumAttempt = known(quorumStripe, id);
     if (quorumAttempt == null) {
@@ -292,13 +292,13 @@ final class QuorumSession implements StoreSession {
   }
 
   /**
-   * A round has ended without a grant, and what was granted was given back. Perhaps nobody asks for
-   * the attempt again, or for its end. Under the stripe's lock.
+   * A round has ended without a grant, and all grants were released. There may be no retry and no
+   * request for its end. Under the stripe's lock.
    *
-   * @param isBlank whether asking for it again is as if it had never been asked for
+   * @param isBlank whether a retry is equivalent to a first request
    */
   void discardAttempt(QuorumStripe quorumStripe, QuorumAttempt quorumAttempt, boolean isBlank) {
-    // Who asked is not to be kept by it.
+    // Dropped, to let the caller be collected.
     quorumAttempt.round = null;
     long number = quorumAttempt.id.number();
     if (quorumStripe.attempts.remove(number, quorumAttempt) && !isBlank) {
@@ -307,8 +307,8 @@ final class QuorumSession implements StoreSession {
   }
 
   /**
-   * How many attempts and ends are kept until more is heard of them: none when nothing is held,
-   * asked for or owed. Not those few of the past. For tests of leaks.
+   * How many attempts and ends are kept for later events: none when nothing is held, requested or
+   * owed. Excludes the few in {@code past}. For tests of leaks.
    */
   int remembered() {
     int sum = quorumRelease.owed();
@@ -323,12 +323,12 @@ final class QuorumSession implements StoreSession {
     return sum;
   }
 
-  // ---- What members tell ----
+  // ---- Notifications of members ----
 
-  /** A member has told something, by a push or in a renewal. With no lock held. */
+  /** A member has sent a notification, by a push or in a renewal. Called without a lock. */
   void heard(MemberSession member, SessionNotification sessionNotification) {
     if (!renewing.hasBegun()) {
-      // Somebody else made an object for the same session, and goes on with it.
+      // Another object of the same session continues it.
       return;
     }
     int index = member.member.index;
@@ -342,7 +342,7 @@ final class QuorumSession implements StoreSession {
       if (quorumAttempt == null || !ours) {
         if (quorumAttempt == null
             && sessionNotification instanceof SessionNotification.HoldEnded holdEnded) {
-          // Of one that was given up, and perhaps not in time.
+          // From a retried attempt, perhaps ended too late.
           AttemptId id = new AttemptId(spec.id(), MemberIds.number(sessionNotification.attempt()));
           tell(
               quorumStripe,
@@ -401,9 +401,7 @@ final class QuorumSession implements StoreSession {
     }
   }
 
-  /**
-   * A member no longer knows its session: the votes that hung on it are gone. With no lock held.
-   */
+  /** A member has lost its session: the votes that depend on it are gone. Called without a lock. */
   void lost(MemberSession member) {
     if (member.isLost()) {
       return;

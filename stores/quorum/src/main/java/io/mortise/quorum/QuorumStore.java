@@ -8,19 +8,18 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * Opens stores that are made of several independent ones, the members: a lock is held by who was
- * granted it by a majority of them (Redlock). It outlives the loss of a minority of members, also
- * of what they had stored.
+ * Opens stores made of several independent ones, the members: a majority of them grants a lock
+ * (Redlock). A lock survives the loss of a minority of members, data included.
  *
- * <p>Members must be independent: each a server of its own that nothing replicates to another.
- * Every client must name the same members. Where all members mint tokens (Redis, SQL), a hold has a
- * token that a majority has minted: unique, and greater than those of all earlier holds.
+ * <p>Members must be independent: each is a server of its own without replication to another. Every
+ * client must name the same members. If all members mint tokens (Redis, SQL), a hold has a token
+ * that a majority has minted: unique, and greater than those of all earlier holds.
  *
- * <p>There is no queue: who waits asks again at random intervals, and nothing makes it fair. There
- * are no permits: with three members and two permits three could hold.
+ * <p>There is no queue: waiters retry at random intervals, without fairness. There are no permits:
+ * with three members and two permits three could hold.
  */
 public final class QuorumStore {
-  /** Fewer outlive nothing. */
+  /** Fewer survive no loss. */
   static final int FEWEST = 3;
 
   static final int MOST = 15;
@@ -30,8 +29,8 @@ public final class QuorumStore {
   /**
    * Connects to {@code quorum:URL,URL,URL[,…][?parameters]}, three to fifteen members. Of the
    * parameters {@code member-timeout} and {@code quarantine} are those of {@link Options}; all
-   * others are given to every member. A minority of members may be unreachable; they are tried
-   * again until they are there. Blocks.
+   * others are given to every member. A minority of members may be unreachable; they are retried
+   * until they answer. Blocks.
    *
    * @throws IllegalArgumentException if a URL, or a parameter, is wrong or unknown
    * @throws io.mortise.StoreUnavailableException if a majority of members cannot be reached
@@ -42,7 +41,7 @@ public final class QuorumStore {
   }
 
   /**
-   * Makes a quorum of ready stores, which stay the caller's to close, after the quorum.
+   * Makes a quorum of open stores; the caller closes them, after the quorum.
    *
    * @throws IllegalArgumentException unless there are three to fifteen
    */
@@ -51,14 +50,14 @@ public final class QuorumStore {
   }
 
   /**
-   * How to use the members.
+   * Options of a quorum.
    *
-   * @param memberTimeout how long the answers of members are waited for; never longer than a
-   *     quarter of the session's TTL. 10 ms to one minute
-   * @param quarantine how long a member that may have forgotten what it had promised has no vote:
-   *     at least the longest TTL of any client of the same members; a client with a longer one is
-   *     refused. Zero stands for members that never forget, not by {@code kill -9} and not by a
-   *     power cut, and keeps nobody out. At most one day
+   * @param memberTimeout how long to wait for members' answers; never longer than a quarter of the
+   *     session's TTL. 10 ms to one minute
+   * @param quarantine how long a member that may have forgotten its grants has no vote: at least
+   *     the longest TTL of any client of the same members; a client with a longer one is refused.
+   *     Zero is for members that never forget, not by {@code kill -9} and not by a power cut; it
+   *     excludes none. At most one day
    */
   public record Options(Duration memberTimeout, Duration quarantine) {
     /** 200 ms, one minute. */

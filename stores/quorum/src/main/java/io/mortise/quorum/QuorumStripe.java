@@ -13,12 +13,12 @@ import org.jspecify.annotations.Nullable;
 final class QuorumStripe extends OutboxLock {
   private static final int PAST = 32;
 
-  /** By the number that the attempt has for the engine. */
+  /** By the attempt's number at the engine. */
   final Map<Long, QuorumAttempt> attempts = new HashMap<>();
 
   /**
-   * The last of those that were ended or failed, where members know more of them than their number.
-   * Who waits asks again for one that failed; who only tried never speaks of it again.
+   * The last ended or failed attempts that the members know by more than their number. A waiter
+   * retries a failed one; an attempt that only tried is never mentioned again.
    */
   final Map<Long, QuorumAttempt> past =
       new LinkedHashMap<>() {
@@ -34,17 +34,17 @@ final class QuorumStripe extends OutboxLock {
         }
       };
 
-  /** The highest number that has fallen out of these. */
+  /** The highest number that has been dropped from these. */
   private long forgotten = Long.MIN_VALUE;
 
-  /** An attempt that was not ended: asked for, held, or failed lately. */
+  /** An attempt that was not ended: requested, held, or recently failed. */
   @Nullable QuorumAttempt known(long number) {
     QuorumAttempt quorumAttempt = attempts.get(number);
     QuorumAttempt failed = quorumAttempt == null ? past.get(number) : null;
     return failed == null || failed.ended ? quorumAttempt : failed;
   }
 
-  /** Whether an attempt of which nothing is known may be one of which something was. */
+  /** Whether an unknown attempt may be a dropped one. */
   boolean mayHaveForgotten(long number) {
     return number <= forgotten;
   }

@@ -8,11 +8,11 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.regex.Pattern;
 
-/** Which members, and how to use them. */
+/** The members, and their options. */
 record QuorumTarget(List<StoreUrl> members, QuorumStore.Options options) {
   private static final String PREFIX = "quorum:";
 
-  /** A comma ends a member only where another URL begins; others belong to the member. */
+  /** A comma ends a member only before another URL; other commas belong to the member. */
   private static final Pattern COMMA = Pattern.compile(",(?=mem:|jdbc:|[a-z][a-z0-9+.-]*://)");
 
   static QuorumTarget parse(StoreUrl url) {

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * @param count at least 1
  */
 record TokenBlock(long first, int count) {
-  /** What members that mint no tokens in common give. */
+  /** The block of members that mint no tokens in common. */
   static final TokenBlock NONE = new TokenBlock(0, 1);
 
   long last() {
@@ -21,9 +21,9 @@ record TokenBlock(long first, int count) {
   }
 
   /**
-   * The longest block of which every token is in at least so many of the given ones; null if there
-   * is none. Members that were asked for tokens from the same floor on, which none of their clocks
-   * had reached, give the same block.
+   * The longest block of tokens that are all in at least that many of the given ones; null if there
+   * is none. Members that were asked for tokens from the same floor, above all their clocks, give
+   * the same block.
    */
   static @Nullable TokenBlock common(List<TokenBlock> minted, int needed) {
     TokenBlock best = null;

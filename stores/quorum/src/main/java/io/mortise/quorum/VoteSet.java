@@ -5,9 +5,9 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who vouches for a hold: the sessions, in the members that granted it, that it hangs on. Over for
- * good as soon as there are too few. Votes are given and taken under the lock of the attempt;
- * asking takes none.
+ * The votes for a hold: the sessions, in the members that granted it, that it depends on. Over for
+ * good as soon as there are too few. Votes are added and removed under the lock of the attempt;
+ * reading takes none.
  */
 final class VoteSet implements Votes {
   private final int needed;
@@ -59,7 +59,7 @@ final class VoteSet implements Votes {
     }
   }
 
-  /** Takes a vote away; returns whether the hold is thereby over. */
+  /** Removes a vote; returns whether the hold is thereby over. */
   boolean drop(int member) {
     if (rules.votesEndWithTheirSession()) {
       @Nullable MemberSession[] next = votes.clone();
@@ -69,7 +69,7 @@ final class VoteSet implements Votes {
     return isOver();
   }
 
-  /** Looks whether too few are left, and remembers it. */
+  /** Checks whether too few are left, and remembers that. */
   boolean isOver() {
     if (!over && countedFrom().isEmpty()) {
       over = true;

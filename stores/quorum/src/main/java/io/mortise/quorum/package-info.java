@@ -1,7 +1,7 @@
 /**
- * Locks over independent stores, the members: who is granted by a majority holds. One public
- * factory, {@link io.mortise.quorum.QuorumStore}; a session of it, {@code QuorumSession}, is made
- * of one session in each member, and every request of a round of requests to them.
+ * Locks over independent stores, the members: a grant by a majority of them holds. One public
+ * factory, {@link io.mortise.quorum.QuorumStore}. Its session, {@code QuorumSession}, has one
+ * session in each member, and makes every request a round of requests to them.
  */
 @NullMarked
 package io.mortise.quorum;

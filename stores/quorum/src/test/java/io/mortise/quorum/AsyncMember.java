@@ -15,7 +15,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 
-/** A member whose requests and renewals are done, and answered, when an executor comes to it. */
+/** A member whose requests and renewals are executed, and answered, by an executor. */
 final class AsyncMember extends ForwardingStore {
   private final Executor executor;
 

@@ -6,11 +6,11 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tokens as ballots over three members that lose their holds at any time, answer or not, and forget
- * all now and then. Clients acquire once each. In the first phase a member that is free grants, and
- * accepts the proposed token if its counter is below; if a majority granted but too few accepted, a
- * token above all counters is offered in a second phase. Broken is: a token that was given before,
- * or is not above one whose acquire was over before this one began.
+ * Tokens as ballots over three members that lose their holds at any time, may not answer, and
+ * sometimes forget all. Clients acquire once each. In the first phase a member that is free grants,
+ * and accepts the proposed token if its counter is below; if a majority granted but too few
+ * accepted, a token above all counters is offered in a second phase. The violation: a token that
+ * was granted before, or is not above one whose acquire was over before this one began.
  */
 final class BallotModel implements Model<PackedState> {
   private static final int N = 3;
@@ -47,9 +47,9 @@ final class BallotModel implements Model<PackedState> {
   private final int crashes;
   private final int globals;
 
-  /** What is done about members that forget, and what is left out. */
+  /** The handling of members that forget, and the rules left out. */
   enum BallotVariant {
-    /** Nothing, and the highest counter plus one is the token, written back nowhere. */
+    /** None, and the highest counter plus one is the token, written back nowhere. */
     NO_WRITE_BACK,
     /** A member that forgot takes part again at once. */
     NAIVE_RESTART,
@@ -59,7 +59,7 @@ final class BallotModel implements Model<PackedState> {
     READ_PEERS,
     /** Reading the others raises their epoch too; a grant does not mix epochs. */
     EPOCHS,
-    /** As that, and who owns the member does not matter in the second phase. */
+    /** As that, and the owner of the member does not matter in the second phase. */
     EPOCHS_WITHOUT_OWNER
   }
 

@@ -24,9 +24,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * The engine never ends an attempt that only tried and was told that the lock is taken, or that was
- * refused: the session must not keep it. Who waits asks again under the same number, and may end it
- * then.
+ * The engine never ends an attempt that was refused, or only tried a lock that is held: the session
+ * must not keep it. A waiter retries under the same number, and may end it then.
  */
 class FailedAttemptCleanupTest {
   private static final LockName LOCK = LockName.of("x");
@@ -68,7 +67,7 @@ class FailedAttemptCleanupTest {
     return ask(session, new Request.Abandon(LOCK, new AttemptId(session.id(), number)));
   }
 
-  /** Somebody has the lock in the first two members, so that the third alone grants. */
+  /** Other sessions hold the lock in the first two members, so that the third alone grants. */
   private List<StoreSession> othersInTwoOfThree() {
     List<StoreSession> others =
         List.of(MemMembers.session(members.get(0), 2), MemMembers.session(members.get(1), 3));
@@ -161,7 +160,7 @@ class FailedAttemptCleanupTest {
     }
     others.forEach(other -> abandon(other, 1));
 
-    // Under its first name its end is known, or on its way.
+    // Under its first name its end is known, or in flight.
     assertThat(acquire(session, 1))
         .isInstanceOfSatisfying(
             Reply.Refused.class,

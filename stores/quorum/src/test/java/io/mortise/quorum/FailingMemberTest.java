@@ -21,7 +21,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
-/** Members whose code throws errors, as that of a driver may. */
+/** Members whose code throws errors, as a driver's may. */
 class FailingMemberTest {
   private static final Duration LONG = Duration.ofSeconds(30);
 

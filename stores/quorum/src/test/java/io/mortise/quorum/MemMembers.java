@@ -25,11 +25,11 @@ import org.jspecify.annotations.Nullable;
 
 /** Three members in memory. */
 final class MemMembers implements StoreUnderTest {
-  /** Members answer on real time, whatever clock a test moves: a machine may stand still. */
+  /** Members answer on real time, whatever clock a test moves: a machine may pause. */
   static final QuorumStore.Options PATIENT =
       QuorumStore.Options.DEFAULT.withMemberTimeout(Duration.ofSeconds(10));
 
-  /** What no quorum can do, whatever its members can. */
+  /** Capabilities that no quorum has, whatever its members have. */
   static final Set<Capability> LACKING =
       EnumSet.of(
           Capability.QUEUE,
@@ -55,7 +55,7 @@ final class MemMembers implements StoreUnderTest {
     return new MemMembers(new ManualTime(), EnumSet.allOf(Capability.class));
   }
 
-  /** With what ZooKeeper can do: tokens, but from no floor on, and neither proofs nor records. */
+  /** With ZooKeeper's capabilities: tokens, but without a floor, and neither proofs nor records. */
   static MemMembers likeZooKeeper() {
     return new MemMembers(
         new ManualTime(),
@@ -75,13 +75,13 @@ final class MemMembers implements StoreUnderTest {
   static List<LockStore> stores(Set<Capability> capabilities, Ticker ticker, long micros) {
     List<LockStore> stores = new ArrayList<>();
     for (int i = 0; i < SIZE; i++) {
-      // Their clocks differ, as clocks do.
+      // Their clocks differ, as in reality.
       stores.add(new MemStore(capabilities, ticker, micros + i * 300L, TableRules.ALL));
     }
     return stores;
   }
 
-  /** A session that lives, for as long as a test takes; another for each seed. */
+  /** A session that lives as long as a test takes; another for each seed. */
   static StoreSession session(LockStore store, int seed) {
     SessionId id = SessionId.random(new Random(seed));
     ClientLabel label = new ClientLabel("host", 1, "test");

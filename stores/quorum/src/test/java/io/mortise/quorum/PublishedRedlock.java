@@ -16,9 +16,9 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * Redlock as it is published, and as it is mostly written: the positive control of fault tests.
- * {@code SET NX PX} on one server after the other, a majority holds, release and extension compare
- * the value. What is left out is what must surround it: see each method. For one thread.
+ * Redlock as published, and as usually implemented: the positive control of fault tests. {@code SET
+ * NX PX} on one server after the other, a majority holds, release and extension compare the value.
+ * It lacks the necessary precautions around that: see each method. For one thread.
  */
 final class PublishedRedlock implements AutoCloseable {
   private static final String RELEASE =
@@ -33,7 +33,7 @@ final class PublishedRedlock implements AutoCloseable {
   private long validUntil;
 
   /**
-   * @param patience how long one server is waited for
+   * @param patience how long to wait for one server
    */
   PublishedRedlock(List<Integer> ports, Duration patience) {
     this.ports = ports;
@@ -41,8 +41,8 @@ final class PublishedRedlock implements AutoCloseable {
   }
 
   /**
-   * Whether a majority granted. Does not look how long that took ({@link #believes} does), and
-   * after a failure gives back only where it was told that it was granted.
+   * Whether a majority granted. Ignores how long that took ({@link #believes} does not), and after
+   * a failure releases only where a grant was answered.
    */
   boolean acquire(String name, Duration ttl) {
     long began = System.nanoTime();
@@ -67,7 +67,7 @@ final class PublishedRedlock implements AutoCloseable {
     return validUntil - System.nanoTime() > 0;
   }
 
-  /** What a watchdog does: extends it wherever it can. Returns whether any server did so. */
+  /** The behaviour of a watchdog: extends it wherever it can. Returns whether any server did so. */
   boolean extend(String name, Duration ttl) {
     int extended = 0;
     for (int port : ports) {
@@ -76,7 +76,7 @@ final class PublishedRedlock implements AutoCloseable {
     return extended > 0;
   }
 
-  /** On how many servers the lock is this client's now. */
+  /** On how many servers this client has the lock now. */
   int votes(String name) {
     int votes = 0;
     for (int port : ports) {
@@ -89,7 +89,7 @@ final class PublishedRedlock implements AutoCloseable {
     return Long.toString(duration.toMillis());
   }
 
-  /** Empty if there is no answer. What was sent by then may be executed at any later time. */
+  /** Empty if there is no answer. A request sent by then may be executed at any later time. */
   private String ask(int port, String... words) {
     boolean known = sockets.containsKey(port);
     try {
@@ -98,7 +98,7 @@ final class PublishedRedlock implements AutoCloseable {
       drop(sockets.remove(port));
       return "";
     } catch (IOException e) {
-      // The server was restarted: it is asked once more.
+      // The server was restarted: retries once.
       drop(sockets.remove(port));
       return known ? ask(port, words) : "";
     }
@@ -139,7 +139,7 @@ final class PublishedRedlock implements AutoCloseable {
         socket.close();
       }
     } catch (IOException e) {
-      // It is of no use any more either way.
+      // It is useless either way.
     }
   }
 

@@ -23,14 +23,14 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** What is said of members that have no vote, and for how long. */
+/** The messages about members without a vote, and the duration. */
 class QuarantineTest {
   private static final QuorumStore.Options OPTIONS =
       MemMembers.PATIENT.withQuarantine(Duration.ofMinutes(1));
 
   private final ManualTime time = new ManualTime();
 
-  /** Stores that tell how long they have been running. */
+  /** Stores that report how long they have been running. */
   private List<LockStore> members(int... seconds) {
     List<LockStore> plain =
         MemMembers.stores(EnumSet.allOf(Capability.class), time, 1_700_000_000_000_000L);

@@ -30,12 +30,13 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Who lists all locks is told what is held, or that too few members answer; never that nothing is.
+ * A listing of all locks shows the held ones, or fails as too few members answer; it is never
+ * wrongly empty.
  */
 class QuorumInspectorTest {
   private static final LockQuery ALL = LockQuery.all();
 
-  /** So many that each member needs two pages. */
+  /** So many locks that each member needs two pages. */
   private static final LockQuery ONE_AT_A_TIME = LockQuery.all().page(null, 1);
 
   private final ManualTime time = new ManualTime();
@@ -46,7 +47,7 @@ class QuorumInspectorTest {
   private QuorumLockStore store;
   private StoreSession session;
 
-  /** A member that may be cut off from who looks. */
+  /** A member that may be cut off from the client. */
   private static final class PartitionableStore extends ForwardingStore {
     private boolean cut;
 

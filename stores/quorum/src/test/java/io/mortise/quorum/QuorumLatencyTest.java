@@ -11,8 +11,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /**
- * What a majority of five costs, beside one server and beside itself with two members dead: acquire
- * and release on one thread. Says something on a quiet machine only.
+ * The cost of a majority of five, beside one server and beside itself with two members dead:
+ * acquire and release on one thread. Meaningful on a quiet machine only.
  */
 @EnabledIfSystemProperty(named = "mortise.quorum.latency", matches = "true")
 class QuorumLatencyTest {
@@ -45,7 +45,7 @@ class QuorumLatencyTest {
     assertThat(latencyMedians.dead()).isLessThanOrEqualTo(1.5);
   }
 
-  /** The three take turns, so that what else the machine does hits all of them. */
+  /** The three take turns, so that other load hits all of them. */
   static LatencyMedians measure() throws Exception {
     try (RedisMembers whole = new RedisMembers(5);
         RedisMembers dying = new RedisMembers(5);

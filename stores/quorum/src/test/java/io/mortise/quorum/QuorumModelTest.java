@@ -10,8 +10,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /**
- * The algorithm, every run of it for a few clients and members; and forms of it that lack a rule,
- * which must be found broken.
+ * The algorithm, every run of it for a few clients and members; and variants without a rule, which
+ * must be found broken.
  */
 class QuorumModelTest {
   private static BallotModel ballots(
@@ -51,7 +51,7 @@ class QuorumModelTest {
         new TokenMintModel(TokenMintModel.MintVariant.BUILT, new HighestAnswer(), 0, 0));
   }
 
-  /** One phase: the highest of what a majority answered. */
+  /** One phase: the highest of a majority's answers. */
   static final class HighestAnswer extends QuorumRules {
     @Override
     @Nullable TokenBlock tokens(List<TokenBlock> minted, int majority) {

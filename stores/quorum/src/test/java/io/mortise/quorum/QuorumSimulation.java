@@ -12,14 +12,14 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Clients, members, and what goes wrong with them, in virtual time and from a seed: members forget,
- * clients are cut off or die, messages are late or lost, operators evict. How much of each differs
- * from world to world. The quorum store itself is the real one.
+ * Clients, members and their faults, in virtual time and from a seed: members forget, clients are
+ * cut off or die, messages are late or lost, operators evict. The fault rates differ from world to
+ * world. The quorum store itself is the real one.
  *
- * <p>Promises, looked at after each event: one believes at a time; tokens are unique, and greater
- * than those of every grant that was answered before the acquire began; each request is answered
- * once; and at the end, when nothing goes wrong any more, no member has anything of an attempt that
- * was given up, no session keeps one that its client is done with, and the lock can be had.
+ * <p>Promises, checked after each event: one client believes at a time; tokens are unique, and
+ * greater than those of every grant that was answered before the acquire began; each request is
+ * answered once. At the end, without faults, no member has traces of an abandoned attempt, no
+ * session keeps one that its client has finished, and the lock is available.
  */
 final class QuorumSimulation {
   static final String EXCLUSION = "two believe that they hold";
@@ -44,7 +44,7 @@ final class QuorumSimulation {
   private int grants;
   private @Nullable String broken;
 
-  /** How often what goes wrong: once in so many steps, or messages. */
+  /** Fault rates: one in that many steps, or messages. */
   private record FaultRates(
       int forgets, int cuts, int isolations, int deaths, int evictions, int keeps, int polls) {
     static FaultRates draw(SimNetwork network) {
@@ -62,7 +62,7 @@ final class QuorumSimulation {
     }
   }
 
-  /** What came of one. */
+  /** The result of a run. */
   record SimulationOutcome(@Nullable String broken, int grants, String trace) {}
 
   private QuorumSimulation(Seed seed, QuorumRules rules, boolean traces) {
@@ -80,7 +80,7 @@ final class QuorumSimulation {
     return new SimClient(this, network, members, rules, faultRates.keeps(), faultRates.polls());
   }
 
-  /** Runs it; if a promise was broken, once more to tell how it came to that. */
+  /** Runs it; after a broken promise, once more to record how it came about. */
   static SimulationOutcome run(long seed, QuorumRules rules) {
     SimulationOutcome simulationOutcome = run(seed, rules, false);
     return simulationOutcome.broken() == null ? simulationOutcome : run(seed, rules, true);
@@ -144,7 +144,7 @@ final class QuorumSimulation {
     int member = network.random.nextInt(members.size());
     if (network.oneIn(faultRates.forgets())) {
       members.get(member).forget();
-      // Troubles like company.
+      // Faults come in clusters.
       if (network.oneIn(3)) {
         isolate(clients.get(network.random.nextInt(CLIENTS)));
       }
@@ -173,7 +173,7 @@ final class QuorumSimulation {
         () -> client.remoteMembers.forEach(link -> link.simConnection.cut = false));
   }
 
-  /** Nothing goes wrong any more, and all give back what they have. */
+  /** No faults any more, and all clients release their holds. */
   private void end() {
     network.isBad = false;
     clients.forEach(client -> client.remoteMembers.forEach(link -> link.simConnection.cut = false));
@@ -192,7 +192,7 @@ final class QuorumSimulation {
       for (SimMember member : members) {
         for (LockInfo view : member.look(SimClient.LOCK)) {
           for (LockParticipant holder : view.holders()) {
-            // What a session held that has ended there is anybody's who wants it.
+            // The holds of an ended session are free for any client.
             if (!holder.sessionLeft().isZero() && isOfTheLiving(holder)) {
               network.tell(member, "has", holder);
               broken = LEFTOVER;
@@ -209,7 +209,7 @@ final class QuorumSimulation {
     }
   }
 
-  /** One of them alone asks for the lock, and has a few tries. */
+  /** One of them alone requests the lock, with a few attempts. */
   private void ask() {
     int before = grants;
     SimClient last = clients.get(0);

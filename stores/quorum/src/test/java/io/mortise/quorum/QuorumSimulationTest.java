@@ -16,11 +16,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * The running quorum store in random worlds of virtual time; and the same without one of its rules,
- * which must be missed. Rules of votes and tokens are in {@link VotesModel} and {@link
+ * whose absence must be noticed. Rules of votes and tokens are in {@link VotesModel} and {@link
  * TokenMintModel}, too.
  *
- * <p>{@code -Dmortise.seed=…} repeats a world, {@code -Dmortise.quorum.worlds=…} sets how many
- * there are.
+ * <p>{@code -Dmortise.seed=…} repeats a world, {@code -Dmortise.quorum.worlds=…} sets their number.
  */
 class QuorumSimulationTest {
   private static final int WORLDS = Integer.getInteger("mortise.quorum.worlds", 200);
@@ -30,7 +29,7 @@ class QuorumSimulationTest {
   /**
    * The store without one of its rules.
    *
-   * @param from where to begin to look: one such world, when this was written
+   * @param from the first seed to try: one such world, when this was written
    * @param breaks the promises one of which it must break
    */
   record Mutant(String name, long from, QuorumRules rules, Set<String> breaks) {

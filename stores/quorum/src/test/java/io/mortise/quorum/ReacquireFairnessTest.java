@@ -26,8 +26,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A client that gives a lock back and asks for it again in the same moment, and others that wait.
- * On virtual time and one thread, so that no retry of a waiter meets a free lock by chance.
+ * A client that releases a lock and requests it again in the same moment, and others that wait. On
+ * virtual time and one thread, so that no retry of a waiter meets a free lock by chance.
  */
 @Timeout(60)
 class ReacquireFairnessTest {
@@ -107,7 +107,7 @@ class ReacquireFairnessTest {
     now = end;
   }
 
-  /** A process of its own, whose session is open. */
+  /** A process of its own, with an open session. */
   private EngineClient client(int seed) {
     if (members.isEmpty()) {
       members =
@@ -231,7 +231,7 @@ class ReacquireFairnessTest {
     assertThat(taken).isCompleted();
   }
 
-  /** A process that has just given the lock back after another waited for it, and gave up. */
+  /** A process that has just released the lock after another waited for it, and gave up. */
   private EngineClient afterContention() {
     EngineClient hog = client(1);
     EngineClient other = client(2);

@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * Real Redis servers that know nothing of each other; and before each a line that can be cut, for
- * the client that a test makes trouble for.
+ * Independent real Redis servers, and before each a line that can be cut, for the client whose
+ * network a test disturbs.
  */
 final class RedisMembers implements AutoCloseable {
   final List<RedisServer> servers = new ArrayList<>();
@@ -25,10 +25,10 @@ final class RedisMembers implements AutoCloseable {
     }
   }
 
-  /** The last of them sees this clock. */
+  /** The last of them runs by this clock. */
   static RedisMembers withClock(FakeClock clock, int count) {
     RedisMembers members = new RedisMembers(count - 1);
-    // The one without jemalloc, which reads the clock before libfaketime is ready.
+    // The build without jemalloc, which reads the clock before libfaketime is ready.
     members.add(
         RedisServer.start(
             clock, TestPrerequisites.required(RedisServer.bundled(), "The Redis server")));
@@ -40,7 +40,7 @@ final class RedisMembers implements AutoCloseable {
     lines.add(FaultInjectionProxy.to(server.port()));
   }
 
-  /** The best that this machine has. */
+  /** The newest on this machine. */
   static Path binary() {
     return TestPrerequisites.required(
         RedisServer.installed(7).or(RedisServer::bundled), "The Redis server");
@@ -59,7 +59,7 @@ final class RedisMembers implements AutoCloseable {
     return lines.stream().map(FaultInjectionProxy::port).toList();
   }
 
-  /** What becomes of all that is sent by the lines to all servers from this one on. */
+  /** Sets the condition of the lines to all servers from this one on. */
   void weatherFrom(int first, NetworkCondition networkCondition) {
     lines.subList(first, lines.size()).forEach(line -> line.weather(networkCondition));
   }

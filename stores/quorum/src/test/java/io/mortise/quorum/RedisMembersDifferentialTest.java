@@ -3,7 +3,7 @@ package io.mortise.quorum;
 import io.mortise.testkit.contract.ContractFor;
 import io.mortise.testkit.contract.differential.DifferentialContract;
 
-/** Three Redis servers answer as one store that can do what a quorum can. */
+/** Three Redis servers answer as one store with a quorum's capabilities. */
 @ContractFor("quorum")
 class RedisMembersDifferentialTest extends DifferentialContract {
   RedisMembersDifferentialTest() {

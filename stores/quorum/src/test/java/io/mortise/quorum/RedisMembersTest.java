@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Members that are real Redis servers, and die, stand still or forget. */
+/** Real Redis servers as members that die, pause or forget. */
 class RedisMembersTest {
   private static final Duration LONG = Duration.ofSeconds(30);
 
@@ -108,7 +108,7 @@ class RedisMembersTest {
     }
   }
 
-  /** Takes a lock again and again, with no pause of its own; returns how often. */
+  /** Takes a lock again and again, without a pause; returns how many times. */
   private static int hold(LockClient client, Duration each, AtomicBoolean over) {
     int holds = 0;
     while (!over.get()) {
@@ -137,7 +137,7 @@ class RedisMembersTest {
         assertThat(lease.isValid()).isTrue();
         lease.close();
       }
-      // Longer than the TTL: the lease hangs on those who are left.
+      // Longer than the TTL: the lease depends on the remaining members.
       await()
           .pollDelay(Duration.ofSeconds(7))
           .atMost(LONG)
@@ -178,7 +178,7 @@ class RedisMembersTest {
           .isInstanceOf(StoreUnavailableException.class);
       members.server(0).resume();
       members.server(1).resume();
-      // What arrives late there is given back, though its client holds its session for long.
+      // A request that arrives late there is released, though its client's session lives on.
       b.lock("x").acquireWithin(LONG).close();
     }
   }

@@ -24,7 +24,7 @@ final class RedisMembersUnderTest implements StoreUnderTest {
 
   @Override
   public LockStore open() {
-    // They were started just now, and none of them is ever restarted.
+    // They were started just now, and none is ever restarted.
     store =
         members()
             .open(
@@ -45,7 +45,7 @@ final class RedisMembersUnderTest implements StoreUnderTest {
 
   @Override
   public boolean givesAllTokens() {
-    // On a busy machine one may be asked when its clock is past the floor already.
+    // On a busy machine a member's clock may be past the floor already.
     return false;
   }
 

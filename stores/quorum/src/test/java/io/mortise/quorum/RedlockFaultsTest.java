@@ -22,8 +22,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * What is said against Redlock, on five real servers: each fault first breaks the published
- * algorithm, or what people make of it, and then does what it can to ours.
+ * The known objections to Redlock, on five real servers: each fault first breaks the published
+ * algorithm, or its usual implementation, and then is tried on ours.
  */
 @RerunIfPaused
 @Tag("extended")
@@ -32,7 +32,7 @@ class RedlockFaultsTest {
   private static final Duration SHORT = Duration.ofSeconds(4);
   private static final Duration HOUR = Duration.ofHours(1);
 
-  /** Servers that were started just now have a vote at once, and a slow machine is no outage. */
+  /** Newly started servers have a vote at once, and a slow machine is no outage. */
   private static final String PATIENT = "member-timeout=3s&quarantine=0s";
 
   private final List<AutoCloseable> open = new ArrayList<>();
@@ -124,7 +124,7 @@ class RedlockFaultsTest {
     long token = first.token();
     assertThat(near(LONG, PATIENT).lock("x").tryAcquire()).as("before").isEmpty();
     clock.set(HOUR);
-    // A client that comes now: those that were there have to open their sessions anew there too.
+    // A new client: earlier ones have to open their sessions anew there too.
     try (Lease next = near(LONG, PATIENT).lock("x").acquireWithin(LONG)) {
       assertThat(next.token()).as("what the resource goes by").isGreaterThan(token);
       await().atMost(LONG).until(() -> !losses.isEmpty());
@@ -242,7 +242,7 @@ class RedlockFaultsTest {
     LockClient b = near(LONG, PATIENT);
     Lease held = a.lock("held").acquireWithin(LONG);
     long token = held.token();
-    // All that is sent from now on arrives when more than a TTL has passed.
+    // All requests sent from now on arrive after more than a TTL.
     members.weatherFrom(0, NetworkCondition.FROZEN);
     assertThatThrownBy(() -> a.lock("x").tryAcquire().ifPresent(Lease::ensureValid))
         .isInstanceOf(LockException.class);
@@ -331,7 +331,7 @@ class RedlockFaultsTest {
   @Test
   void givenPartitionThatHeals_thenLateCommandsDoNotShutTheLock() throws Exception {
     five();
-    // As long as it lives nothing of it ends by itself.
+    // None of its holds ends by itself as long as it lives.
     LockClient a = far(Duration.ofMinutes(5), "member-timeout=1s&quarantine=0s");
     LockClient b = near(LONG, PATIENT);
     members.weatherFrom(2, NetworkCondition.FROZEN);

@@ -28,8 +28,8 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 /**
- * An acquire and its end are sent at once, and get to the members so late that the clocks of these
- * are past the floor: each mints another token, and none is asked again, as the end is on its way.
+ * An acquire and its end are sent at once, and reach the members so late that their clocks are past
+ * the floor. Each mints another token, and none is asked again, as the end is in flight.
  */
 class ReleaseBeforeTokenTest {
   private static final LockName LOCK = LockName.of("x");

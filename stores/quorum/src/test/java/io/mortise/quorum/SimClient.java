@@ -26,15 +26,14 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A process that takes one lock again and again from a running quorum store, as the engine does it
- * but for all that makes it quick: it renews, believes no longer than it may, ends what is in
- * doubt.
+ * A process that takes one lock again and again from a running quorum store, as the engine does but
+ * without its optimisations: it renews, believes no longer than it may, and ends attempts in doubt.
  */
 final class SimClient {
   static final Duration TTL = Duration.ofMinutes(10);
   static final LockName LOCK = LockName.of("x");
 
-  /** One attempt in so many is not asked for again if the lock is taken. */
+  /** One attempt in that many is not retried if the lock is held. */
   private static final int TRY_ONE_IN = 3;
 
   private final QuorumSimulation world;
@@ -50,10 +49,10 @@ final class SimClient {
   private final List<Long> seen = new ArrayList<>();
   private boolean dead;
 
-  /** It asks again until it has the lock. */
+  /** It retries until it has the lock. */
   boolean insists;
 
-  /** What it does with a hold one time in so many: end it, ask for it again. */
+  /** One time in that many: how often it ends a hold, or requests it again. */
   private final int keeps;
 
   private final int polls;
@@ -90,7 +89,7 @@ final class SimClient {
     this.store =
         QuorumLockStore.over(
             List.<LockStore>copyOf(remoteMembers),
-            // Real time is none of the world's: what is silent here is answered for by the network.
+            // No real time in this world: the simulated network answers for silent members.
             new QuorumStore.Options(Duration.ofMinutes(1), TTL),
             rules,
             network.time);
@@ -190,8 +189,8 @@ final class SimClient {
   }
 
   /**
-   * Whether it acts as the holder now: by the votes alone, which have to be enough. (The engine
-   * asks that its session be alive, too.)
+   * Whether it acts as the holder now: by the votes alone, which have to suffice. (The engine also
+   * requires its session to be alive.)
    */
   boolean believes() {
     if (dead || clientPhase != ClientPhase.HOLDING || votes == null) {
@@ -203,7 +202,7 @@ final class SimClient {
 
   // ---- The lock ----
 
-  /** Does what it may want to do next. */
+  /** Takes its next step, if any. */
   void act(boolean wantsLocks) {
     if (dead) {
       return;
@@ -251,7 +250,7 @@ final class SimClient {
     };
   }
 
-  /** An operator, at another client, closes what this one holds. */
+  /** An operator, at another client, closes this one's hold. */
   void evictThrough(SimClient other) {
     AttemptId held = attempt;
     if (clientPhase == ClientPhase.HOLDING && held != null && !other.dead) {
@@ -294,7 +293,7 @@ final class SimClient {
                       }
                     });
       } else if (onlyTries() && !insists) {
-        // As the engine does: its end is not asked for.
+        // As the engine does: its end is not requested.
         clientPhase = ClientPhase.IDLE;
       }
     } else {
@@ -323,7 +322,7 @@ final class SimClient {
     return attempts % TRY_ONE_IN == 0;
   }
 
-  /** How much its session keeps of attempts that it is done with. */
+  /** How many finished attempts its session keeps. */
   int remembered() {
     return session == null ? 0 : ((QuorumSession) session).remembered();
   }

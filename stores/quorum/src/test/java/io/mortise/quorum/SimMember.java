@@ -29,7 +29,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-/** A member in virtual time, which can forget all it knew, and its clients' ways to it. */
+/** A member in virtual time that can forget all its data, and its clients' connections to it. */
 final class SimMember {
   private static final long MICROS = 1_700_000_000_000_000L;
 
@@ -39,7 +39,7 @@ final class SimMember {
   private final SimNetwork network;
   private final int index;
 
-  /** How far its clock is from the others': mostly as clocks are, sometimes far. */
+  /** The offset of its clock from the others': mostly realistic, sometimes large. */
   private final long skewMicros;
 
   private final List<RemoteMember> remoteMembers = new ArrayList<>();
@@ -62,8 +62,8 @@ final class SimMember {
   }
 
   /**
-   * It is restarted with nothing, or with what it knew when sessions were open and the lock was
-   * free: connections break, and each client sees that it may be so.
+   * It is restarted empty, or with an old state of open sessions and a free lock: connections
+   * break, and each client notices the possibility.
    */
   void forget() {
     boolean all = network.random.nextBoolean();
@@ -85,7 +85,7 @@ final class SimMember {
     return index + "/" + restarts;
   }
 
-  /** What stands there, asked of nobody. */
+  /** The lock's state there, read without a request. */
   List<LockInfo> look(LockName name) {
     return table.inspect(LockQuery.of(name.value())).toCompletableFuture().join().items();
   }
@@ -141,7 +141,7 @@ final class SimMember {
 
     @Override
     public StoreSession open(SessionSpec spec, Consumer<SessionNotification> hints) {
-      // Pushes are hints: nothing depends on them, so there are none.
+      // Pushes are only hints, so there are none.
       return new Session(spec);
     }
 
@@ -209,7 +209,7 @@ final class SimMember {
         return answer;
       }
 
-      /** In the same step it says what it remembers with. */
+      /** In the same step it returns its incarnation. */
       private Renewal told(Renewal renewal) {
         network.tell(SimMember.this, spec.id(), renewal);
         return renewal instanceof Renewal.Renewed renewed

@@ -16,8 +16,8 @@ import java.util.random.RandomGenerator;
 import java.util.stream.Collectors;
 
 /**
- * Time that moves by hand, what is to happen in it, and how long that takes to get somewhere: now
- * and then for ever. For one thread.
+ * Time that moves by hand, its scheduled events, and delays of messages, some of which are lost.
+ * For one thread.
  */
 final class SimNetwork {
   private static final Duration QUICK = Duration.ofMillis(5);
@@ -31,18 +31,18 @@ final class SimNetwork {
   private final boolean traces;
   private long order;
 
-  /** What happened, the latest of it, to be printed where a promise was broken. */
+  /** The latest events, printed for a broken promise. */
   private final Deque<String> trace = new ArrayDeque<>();
 
   /** Whether messages are lost and late now. */
   boolean isBad = true;
 
-  /** After this long nobody waits for an answer any more. */
+  /** After this long no client waits for an answer any more. */
   Duration patience = Duration.ofSeconds(40);
 
   int lossOneIn = 20;
 
-  /** Of the requests that are late these are overtaken by later ones. */
+  /** Of the late requests, one in that many is overtaken by later ones. */
   int strayOneIn = 4;
 
   private record ScheduledEvent(long at, long order, Runnable task) {}
@@ -56,7 +56,7 @@ final class SimNetwork {
     return time.nanos();
   }
 
-  /** Notes what happens. */
+  /** Records an event. */
   void tell(Object who, Object... what) {
     if (!traces) {
       return;
@@ -76,7 +76,7 @@ final class SimNetwork {
     scheduledEvents.add(new ScheduledEvent(now() + delay.toNanos(), order++, task));
   }
 
-  /** Up to so much. */
+  /** A random time up to that. */
   Duration upTo(Duration most) {
     return Duration.ofNanos(random.nextLong(most.toNanos()) + 1);
   }
@@ -85,7 +85,7 @@ final class SimNetwork {
     return random.nextInt(chances) == 0;
   }
 
-  /** What was not executed by then never will be. */
+  /** Upper bound of a request's time in flight. */
   Duration inFlight() {
     return patience.multipliedBy(3).dividedBy(2);
   }
@@ -94,7 +94,7 @@ final class SimNetwork {
     return choices[random.nextInt(choices.length)];
   }
 
-  /** Lets time pass, and all happen that is due by then. */
+  /** Lets time pass, and runs all events that are due by then. */
   void pass(Duration duration, Runnable afterEach) {
     long end = now() + duration.toNanos();
     while (!scheduledEvents.isEmpty() && scheduledEvents.peek().at() <= end) {
@@ -107,21 +107,21 @@ final class SimNetwork {
   }
 
   /**
-   * What one client has to one member: requests arrive in the order in which they were sent, but
-   * for a few of those that take long.
+   * The connection of one client to one member: requests arrive in the order of sending, except for
+   * a few late ones.
    */
   final class SimConnection {
     private long lastArrival;
 
-    /** How often the member was restarted: what was on its way then is lost. */
+    /** Number of restarts of the member: messages in flight before one are lost. */
     int connection;
 
     boolean cut;
 
-    /** Of its messages so many are late. */
+    /** Of its messages, one in that many is late. */
     int lateOneIn = 10;
 
-    /** Executes a step there, and answers once: with what came of it, or with the silence. */
+    /** Executes a step there, and answers once: with its result, or with the silence. */
     <T> void exchange(Supplier<T> step, Consumer<T> answer, Supplier<T> silence) {
       long sent = now();
       int sentOn = connection;

@@ -35,9 +35,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Members answer on threads of their own, and several threads ask about one lock: whoever meets
- * whom, each request is answered exactly once. An engine that hears of a fresh block of tokens
- * twice gives out its tokens twice.
+ * Members answer on threads of their own, and several threads send requests for one lock: each
+ * request is answered exactly once in any interleaving. An engine that gets a fresh block of tokens
+ * twice would hand out its tokens twice.
  */
 class SingleReplyTest {
   private static final LockName LOCK = LockName.of("x");
@@ -95,7 +95,7 @@ class SingleReplyTest {
               }
             });
       }
-      // Nobody can answer any more when all threads have ended.
+      // No answer can come any more when all threads have ended.
       callers.shutdown();
       assertThat(callers.awaitTermination(100, TimeUnit.SECONDS)).isTrue();
       for (ExecutorService member : threads) {
@@ -114,7 +114,7 @@ class SingleReplyTest {
     return new Request.Adjust(LOCK, attempt, Mode.EXCLUSIVE, HoldTerms.NONE, 1, 0);
   }
 
-  /** Counts how often it is answered; returns after the first time. */
+  /** Counts its answers; returns after the first. */
   private static void ask(StoreSession session, Request request, AtomicInteger count) {
     CompletableFuture<Reply> first = new CompletableFuture<>();
     session.submit(

@@ -27,7 +27,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
-/** Members that take longer to renew than to answer requests, as ZooKeeper's ensembles do. */
+/** Members that take longer to renew than to answer requests, like ZooKeeper's ensembles. */
 class SlowRenewalTest {
   private static final Duration LONG = Duration.ofSeconds(20);
 

@@ -8,11 +8,11 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tokens as {@link QuorumSession} takes them: each member mints a block of its own, above its
- * counter and the floor that it is asked for; a grant has the tokens that a majority minted for it
- * ({@link QuorumRules#tokens}, the very code); if they have none in common, all is asked for again
- * from above. Who holds does not matter here, so any member may grant at any time, or not at all.
- * Members' clocks may be ahead of the floor by one.
+ * Tokens as {@link QuorumSession} takes them. Each member mints a block of its own, above its
+ * counter and the requested floor. A grant has the tokens that a majority minted for it ({@link
+ * QuorumRules#tokens}, the very code); if they have none in common, all are asked again from above.
+ * Holders do not matter here, so any member may grant at any time, or not at all. Members' clocks
+ * may be ahead of the floor by one.
  */
 final class TokenMintModel implements Model<PackedState> {
   private static final int N = 3;
@@ -33,7 +33,7 @@ final class TokenMintModel implements Model<PackedState> {
   private static final int BEFORE = 2;
   private static final int BALLOT = 3;
 
-  /** Of each member: what it answered, from which token on, whether it forgot meanwhile. */
+  /** Of each member: its answer, from which token on, and whether it forgot meanwhile. */
   private static final int ANSWER = 4;
 
   private static final int SINCE = 2;
@@ -57,17 +57,17 @@ final class TokenMintModel implements Model<PackedState> {
   private final int clients;
   private final int crashes;
 
-  /** So many answers are lost, or requests of an earlier try arrive late. */
+  /** How many answers are lost, or requests of an earlier try arrive late. */
   private final int unheard;
 
   private final int global;
 
   enum MintVariant {
-    /** As it is built. */
+    /** The implemented rule. */
     BUILT,
     /** A member that forgot takes part again at once. */
     NAIVE_RESTART,
-    /** A member that forgot counts like the others as soon as nothing from before is under way. */
+    /** A member that forgot counts like the others as soon as no earlier request is in flight. */
     FORGETFUL_COUNTS
   }
 
@@ -117,7 +117,7 @@ final class TokenMintModel implements Model<PackedState> {
 
   @Override
   public void next(PackedState state, BiConsumer<String, PackedState> each) {
-    // Members are alike: of states that differ only in which is which, one is enough.
+    // Members are symmetric: of states that differ only by a permutation, one is enough.
     BiConsumer<String, PackedState> step = (label, next) -> each.accept(label, ordered(next));
     for (int i = 0; i < N; i++) {
       if (state.get(global) > 0) {

@@ -32,8 +32,8 @@ import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.Test;
 
 /**
- * Three rules of votes that random worlds hardly ever miss, since so much has to come together:
- * each with the rule, and without it.
+ * Three rules of votes whose absence random worlds hardly ever notice, since it takes a rare
+ * coincidence: each with the rule, and without it.
  */
 class VoteRulesTest {
   private static final Duration TTL = Duration.ofMinutes(1);
@@ -101,7 +101,7 @@ class VoteRulesTest {
         LockName.of("x"), attempt, Mode.EXCLUSIVE, false, HoldTerms.NONE, 1, 0, null);
   }
 
-  /** How many requests a member is sent that has not yet answered the first renewal. */
+  /** How many requests are sent to a member before it has answered the first renewal. */
   private int askedBeforeItTold(QuorumRules rules) {
     Deque<Runnable> silent = new ArrayDeque<>();
     List<LockStore> members = List.of(member(), member(), member(silent));
@@ -117,7 +117,7 @@ class VoteRulesTest {
     }
   }
 
-  /** It may be empty, and say so in the answer that is under way. */
+  /** It may be empty, and the answer in flight may say so. */
   @Test
   void givenMemberThatHasNotToldWhatItRemembersWith_thenItIsNotAsked() {
     assertThat(askedBeforeItTold(QuorumRules.ALL)).isZero();

@@ -6,16 +6,16 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who may believe that he holds: two clients, three members that grant, forget all, and let
- * sessions expire after their owners have ceased to count on them. Broken is: two believe at one
- * time, or one believes though another was granted after him.
+ * The belief to hold a lock: two clients, and three members that grant, forget all, and let
+ * sessions expire after their owners have ceased to count on them. The violation: two believe at
+ * one time, or one believes after another was granted later.
  */
 final class VotesModel implements Model<PackedState> {
   private static final int N = 3;
   private static final int C = 2;
   private static final int MAJORITY = 2;
 
-  // Cells of a member: who holds there, and whether it is in quarantine.
+  // Cells of a member: its holder, and whether it is in quarantine.
   private static final int HOLDER = 0;
   private static final int QUARANTINED = 1;
   private static final int NODE = 2;
@@ -37,9 +37,9 @@ final class VotesModel implements Model<PackedState> {
   private final int restarts;
 
   enum VotesVariant {
-    /** As it is built. */
+    /** The implemented rule. */
     BUILT,
-    /** A lease hangs on any majority that renews the session, not on those who granted it. */
+    /** A lease depends on any majority that renews the session, not on those that granted it. */
     ANY_MAJORITY,
     /** A member that forgot grants again at once. */
     NO_QUARANTINE,
@@ -106,7 +106,7 @@ final class VotesModel implements Model<PackedState> {
 
   @Override
   public void next(PackedState state, BiConsumer<String, PackedState> each) {
-    // Members are alike: of states that differ only in which is which, one is enough.
+    // Members are symmetric: of states that differ only by a permutation, one is enough.
     BiConsumer<String, PackedState> step = (label, next) -> each.accept(label, ordered(next));
     if (variant == VotesVariant.NO_QUARANTINE_IF_ALL_ARE_EMPTY && allAreEmpty(state)) {
       PackedState next = state;
@@ -195,7 +195,9 @@ final class VotesModel implements Model<PackedState> {
     return true;
   }
 
-  /** Whoever renewed there before it forgot has noticed by now, or his deadline has passed. */
+  /**
+   * Each client that renewed there before it forgot has noticed by now, or its deadline has passed.
+   */
   private static boolean nobodyCountsOnThePast(PackedState state, int n) {
     for (int c = 0; c < C; c++) {
       if (state.get(at(c, n, SESSION)) == 1 && state.get(at(c, n, LIVES)) == 0) {
@@ -220,7 +222,7 @@ final class VotesModel implements Model<PackedState> {
           "grants to client " + c + ":" + node(n), counts ? next.with(at(c, n, VOTE), 1) : next);
     }
     if (counted) {
-      // Its renewal is answered so, or its deadline comes.
+      // The answer to its renewal says so, or its deadline comes.
       step.accept(
           "client " + c + " counts no longer on" + node(n),
           state.with(at(c, n, SESSION), 0).with(at(c, n, VOTE), 0));

@@ -1,6 +1,6 @@
 package io.mortise.redis;
 
-/** Requests whose answer nobody waits for, by Lettuce. */
+/** Requests whose answer no caller awaits, by Lettuce. */
 class LettuceDeferredReleaseTest extends DeferredReleaseTest {
   @Override
   String transport() {

@@ -1,13 +1,13 @@
 package io.mortise.redis;
 
-/** Faults met by Lettuce end as those that our own transport meets. */
+/** Faults have the same outcome with Lettuce as with our own transport. */
 class LettuceFaultTest extends RedisFaultTest {
   @Override
   String transport() {
     return "lettuce";
   }
 
-  /** Lettuce logs it, and does not tell. */
+  /** Lettuce logs the reason, and does not report it. */
   @Override
   String refusedPassword() {
     return "There is no connection";

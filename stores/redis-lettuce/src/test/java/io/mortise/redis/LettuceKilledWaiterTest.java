@@ -1,6 +1,6 @@
 package io.mortise.redis;
 
-/** Waiters that die, by Lettuce. */
+/** Killed waiters, by Lettuce. */
 class LettuceKilledWaiterTest extends KilledWaiterTest {
   @Override
   String transport() {

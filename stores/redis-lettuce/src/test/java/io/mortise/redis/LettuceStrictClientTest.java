@@ -4,7 +4,7 @@ import io.mortise.testkit.contract.ContractFor;
 import io.mortise.testkit.contract.client.LockClientContract;
 import org.junit.jupiter.api.Tag;
 
-/** What users may take for granted over Lettuce, and where no server's clock ends a session. */
+/** The client contract over Lettuce, with strict expiry. */
 @ContractFor({"redis", "rediss"})
 @Tag("extended")
 class LettuceStrictClientTest extends LockClientContract {

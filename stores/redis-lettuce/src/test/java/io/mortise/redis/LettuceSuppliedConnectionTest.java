@@ -29,7 +29,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Connections that somebody else's client made. */
+/** Connections of the caller's client. */
 @Timeout(120)
 class LettuceSuppliedConnectionTest {
   private static final Duration LONG = Duration.ofSeconds(30);
@@ -62,7 +62,7 @@ class LettuceSuppliedConnectionTest {
     return party;
   }
 
-  /** Breaks a connection of the client that is none of the store's, until it is made anew. */
+  /** Breaks a connection of the client other than the store's, until it is reopened. */
   private void breakAnother() {
     try (StatefulRedisConnection<String, String> another = client.connect()) {
       long before = another.sync().clientId();
@@ -131,7 +131,7 @@ class LettuceSuppliedConnectionTest {
   @Test
   void givenServerThatBecameAReplica_thenTheConnectionIsMadeAnew_whenItRefuses() {
     client.setOptions(
-        // Each in turn hides the channel behind one more.
+        // Each option in turn hides the channel behind one more layer.
         ClientOptions.builder().timeoutOptions(TimeoutOptions.enabled(LONG)).build());
     client.addListener(new CommandListener() {});
     try (LockStore store = store()) {

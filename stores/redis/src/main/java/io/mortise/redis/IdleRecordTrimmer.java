@@ -8,30 +8,30 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a server that has no memory left may forget sooner: records of idle locks, which are kept
- * for the shortest retention that anybody may choose from then on. Nothing that is held or waited
- * for is touched, and no record is removed at once, for a release may yet be asked about.
+ * Shortens the retention of idle locks' records on a server that is out of memory, to the shortest
+ * retention that can be configured. Locks with a holder or waiters are untouched. No record is
+ * removed at once, since a release may still be checked against it.
  */
 final class IdleRecordTrimmer {
   private static final Logger log = LoggerFactory.getLogger(IdleRecordTrimmer.class);
 
-  /** Records that one call looks at: some 100 µs of the server. */
+  /** Records that one call looks at: some 100 µs of server time. */
   private static final int AT_ONCE = 200;
 
-  /** Calls for each refusal, so that the server has time for others. */
+  /** Calls for each refusal, so that the server has time for other clients. */
   private static final int CALLS = 100;
 
   private final RedisLockStore store;
   private final AtomicBoolean running = new AtomicBoolean();
 
-  /** Where the next walk goes on. Belongs to the walk. */
+  /** Cursor at which the next walk continues. Used by the walk only. */
   private volatile String cursor = "0";
 
   IdleRecordTrimmer(RedisLockStore store) {
     this.store = store;
   }
 
-  /** The server refused a new lock for want of memory. Returns at once. */
+  /** Called when the server refused a new lock for want of memory. Returns at once. */
   void begin() {
     if (running.compareAndSet(false, true)) {
       var unused =

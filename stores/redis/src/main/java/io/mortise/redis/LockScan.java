@@ -18,20 +18,20 @@ import java.util.concurrent.CompletionStage;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Walks over the records of all locks by SCAN, to show them or to sweep them. */
+/** Walks over the records of all locks by SCAN, to list or to sweep them. */
 final class LockScan {
   private static final Logger log = LoggerFactory.getLogger(LockScan.class);
 
-  /** Waiters and holders shown of one lock. */
+  /** The most waiters and holders listed for one lock. */
   private static final int PARTIES = 1000;
 
   private final RedisLockStore store;
   private final KeySpace keys;
 
-  /** Found by SCAN but not swept yet; guards {@link #sweepCursor} too. */
+  /** Keys found by SCAN and not yet swept; its monitor guards {@link #sweepCursor} too. */
   private final Queue<String> unswept = new ArrayDeque<>();
 
-  /** Where the next sweep goes on. */
+  /** Cursor at which the next sweep continues. */
   private String sweepCursor = "0";
 
   LockScan(RedisLockStore store, KeySpace keys) {
@@ -71,7 +71,7 @@ final class LockScan {
             });
   }
 
-  /** What somebody else wrote under our prefix must not hide the locks that are there. */
+  /** A foreign value under our prefix must not hide the locks beside it. */
   private Optional<LockInfo> decoded(String record, List<String> told) {
     try {
       return Optional.of(ViewCodec.decode(keys.nameOf(record), told));
@@ -87,12 +87,14 @@ final class LockScan {
         && view.shutFor().equals(Duration.ZERO);
   }
 
-  /** Sessions, notifications and idle records expire by themselves; holds of the dead do not. */
+  /**
+   * Sessions, notifications and idle records expire by themselves; holds of dead sessions do not.
+   */
   CompletionStage<Integer> sweep(int budget) {
     return found(budget, 0).thenCompose(store::sweep);
   }
 
-  /** The next records to look at: as many as the budget allows, or what is left of this walk. */
+  /** The next records to look at: as many as the budget allows, or the rest of this walk. */
   private CompletionStage<List<String>> found(int budget, int round) {
     List<String> records = new ArrayList<>();
     String cursor;

@@ -16,16 +16,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sees to it that connections lead to the master that the Sentinels name, all of them to the same.
- * A connection that breaks finds it by itself; one that goes on to a server which is master no
- * longer is dropped here.
+ * Keeps all connections on the one master that the Sentinels name. A broken connection finds it by
+ * itself; a connection to a demoted primary is dropped here.
  */
 final class MasterTracker implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(MasterTracker.class);
 
   /**
-   * So often all are asked though nothing has changed: what each of them has told lets one that was
-   * reset be told from one that is behind.
+   * Interval at which all Sentinels are asked although nothing has changed. Their earlier answers
+   * tell a Sentinel that was reset from one that is behind.
    */
   private static final long ASK_NANOS = TimeUnit.SECONDS.toNanos(30);
 
@@ -53,7 +52,7 @@ final class MasterTracker implements AutoCloseable {
         new SentinelListener(sentinel.servers(), sentinel.name(), timer, ticker, stuck, this::told);
   }
 
-  /** On the thread that listens to Sentinels, which has nothing else to do. */
+  /** Runs on the thread that listens to Sentinels, which has nothing else to do. */
   private void told(String address) {
     boolean confirmed = transports.stream().allMatch(transport -> leadsTo(transport, address));
     if (confirmed && ticker.nanos() - asked < ASK_NANOS) {
@@ -62,7 +61,7 @@ final class MasterTracker implements AutoCloseable {
     asked = ticker.nanos();
     Endpoint named;
     try {
-      // One Sentinel may be behind the others; all together are asked before anything is dropped.
+      // One Sentinel may be behind the others, so all are asked before a connection is dropped.
       named = master.resolve();
     } catch (IOException | RuntimeException e) {
       log.debug("Sentinel named {} the master, which the others do not confirm.", address, e);

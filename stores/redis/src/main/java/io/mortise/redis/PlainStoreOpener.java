@@ -16,7 +16,7 @@ final class PlainStoreOpener {
   private static final Set<String> PARAMETERS =
       Set.of("prefix", "layout", "timeout", "accept-eviction", "wire");
 
-  /** Leaves room for a lock's name in a key that people can still read. */
+  /** Leaves room for a readable lock name in the key. */
   private static final int LONGEST_PREFIX = 256;
 
   private PlainStoreOpener() {}
@@ -35,7 +35,8 @@ final class PlainStoreOpener {
     RedisConnections redisConnections = RedisConnections.connect(target, ticker);
     try {
       new ServerPreflight(redisConnections.control(), target.options(), target.display(), ticker)
-          // A key that nobody has, so that nothing is written: who may not is told all the same.
+          // A fresh key and XX, so nothing is written; a user without the right to write is still
+          // refused.
           .look("SET", prefix + "mortise:probe:" + UUID.randomUUID(), "", "XX", "PX", "1");
       return new PlainStore(
           redisConnections.ops(),

@@ -6,8 +6,8 @@ import java.util.concurrent.CopyOnWriteArraySet;
 import java.util.function.Consumer;
 
 /**
- * Tells all sessions of a store what becomes of its connections: that one broke, and that one was
- * made anew, so that the server may have been restarted meanwhile, or be another one. Thread-safe.
+ * Tells all sessions of a store when one of its connections breaks or is reopened. The server may
+ * have been restarted meanwhile, or be another one. Thread-safe.
  */
 final class ReconnectListeners implements TransportListener {
   private final Set<Runnable> reconnected = new CopyOnWriteArraySet<>();
@@ -22,7 +22,7 @@ final class ReconnectListeners implements TransportListener {
     reconnected.remove(listener);
   }
 
-  /** The listener must be fast; it is told why. */
+  /** The listener must be fast; it gets the reason. */
   void addLost(Consumer<String> listener) {
     lost.add(listener);
   }

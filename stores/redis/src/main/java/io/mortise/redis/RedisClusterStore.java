@@ -36,17 +36,17 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Locks in a Redis Cluster. Names are spread over buckets by their checksum; all keys of a bucket
- * share a hash tag and with it a slot, so that every script finds what belongs together on one
- * node. A bucket is a store of its own, with its own sessions; buckets share the connections to the
- * node that serves them.
+ * Locks in a Redis Cluster. Names are spread over buckets by their checksum. All keys of a bucket
+ * share a hash tag and with it a slot, so that every script finds all of its keys on one node. A
+ * bucket is a store of its own, with its own sessions; buckets share the connections to the node
+ * that serves them.
  *
- * <p>The number of buckets is written down in the cluster, for two clients that disagreed about it
- * would not exclude each other.
+ * <p>The number of buckets is stored in the cluster: two clients that disagreed about it would not
+ * exclude each other.
  *
- * <p>Every script is called with one more key, which never exists. While a slot is on its way from
- * one node to another, a server refuses calls some of whose keys it does not have; so no script
- * runs on a bucket of which half is elsewhere.
+ * <p>Every script is called with one more key, which never exists. While a slot migrates, a server
+ * refuses a call if it lacks some of the keys. So no script runs on a bucket that is split over two
+ * nodes.
  */
 final class RedisClusterStore implements PartitionRouter {
   private static final int DEFAULT_BUCKETS = 64;
@@ -118,7 +118,7 @@ final class RedisClusterStore implements PartitionRouter {
     return count;
   }
 
-  /** One node for all: what their settings are is the same in a cluster that is looked after. */
+  /** Asks one node for all: in a well-kept cluster their settings are the same. */
   @Override
   public CompletionStage<StoreReport> examine() {
     return partition(0)
@@ -144,7 +144,7 @@ final class RedisClusterStore implements PartitionRouter {
             });
   }
 
-  /** Makes a store, step by step. */
+  /** Builds a store, step by step. */
   private record ClusterStoreBuilder(
       RedisStore.Options options, Replication replication, String display, Ticker ticker) {
     RedisClusterStore open(List<Endpoint> seeds, @Nullable Integer wanted) {
@@ -187,7 +187,7 @@ final class RedisClusterStore implements PartitionRouter {
           && String.valueOf(failure.getMessage()).contains("cluster support disabled");
     }
 
-    /** What was learnt of a node. */
+    /** Facts learnt about a node. */
     private record NodeInfo(StoreClock clock, int version) {}
 
     private RedisLockStore bucket(
@@ -209,7 +209,7 @@ final class RedisClusterStore implements PartitionRouter {
         known = new NodeInfo(check.run(), check.majorVersion());
         nodeInfo.put(String.valueOf(owner), known);
       }
-      // Of channels that all nodes share none knows how many listen.
+      // No node knows the number of subscribers of a channel that all nodes share.
       boolean shardChannels = known.version() >= 7;
       if (shardChannels) {
         operations.useShardChannels();
@@ -243,7 +243,7 @@ final class RedisClusterStore implements PartitionRouter {
       }
     }
 
-    /** Agrees with all who were here before. */
+    /** Agrees on the number of buckets with all earlier clients. */
     private int count(ClusterNodes nodes, @Nullable Integer wanted) {
       String key = "m:%s:{buckets}".formatted(options.namespace());
       SlotTransport transport = nodes.transport(HashSlots.of(key), ConnectionRole.RENEWALS);
@@ -264,7 +264,7 @@ final class RedisClusterStore implements PartitionRouter {
     }
   }
 
-  /** A summary node by node: a walk over one bucket takes a scan of all that its node has. */
+  /** Lists node by node, as a walk over one bucket scans all keys of its node. */
   @Override
   public CompletionStage<Page<LockInfo>> inspect(LockQuery query) {
     return query.isSummary() ? survey.locks(query) : PartitionRouter.super.inspect(query);

@@ -18,11 +18,11 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connections of a store: one for operations on locks, and one for renewals and everything that
- * looks around, so that no backlog delays a renewal.
+ * The connections of a store: one for operations on locks, and one for renewals and inspection, so
+ * that no backlog delays a renewal.
  *
- * @param reconnects tells when one of them was made anew
- * @param closing ends what was made for both
+ * @param reconnects tells when a connection was reopened
+ * @param closing closes resources that both share
  * @param sentinel whether Sentinels choose the server
  */
 record RedisConnections(
@@ -34,13 +34,13 @@ record RedisConnections(
   /** How long a Sentinel may take to answer. */
   static final Duration SENTINEL_TIMEOUT = Duration.ofMillis(500);
 
-  /** Of the names of threads. */
+  /** Of thread names. */
   private static final String PREFIX = "mortise-redis-";
 
   /**
    * Connects. Blocks.
    *
-   * @throws io.mortise.LockException if that fails
+   * @throws io.mortise.LockException if connecting fails
    */
   static RedisConnections connect(RedisTarget target, Ticker ticker) {
     TransportProvider library = target.library();
@@ -49,7 +49,7 @@ record RedisConnections(
         : over(probing(library.to(target.endpoint()), target, ticker), target.display());
   }
 
-  /** A client library says of a server that speaks TLS, or does not, that it was too slow. */
+  /** Detects a TLS mismatch, which a client library reports as a timeout. */
   private static TransportFactory probing(
       TransportFactory transports, RedisTarget target, Ticker ticker) {
     return new TransportFactory() {
@@ -76,7 +76,7 @@ record RedisConnections(
     };
   }
 
-  /** As {@link #connect}, by a client library. */
+  /** Connects as {@link #connect} does, by a client library. */
   static RedisConnections over(TransportFactory transports, String display) {
     ReconnectListeners reconnects = new ReconnectListeners();
     RedisConnections made =
@@ -93,7 +93,7 @@ record RedisConnections(
     return made;
   }
 
-  /** The same, where what was granted or renewed is only believed when replicas have it. */
+  /** The same connections, but grants and renewals count only once replicas have them. */
   RedisConnections waitingFor(Replication replication) {
     return new RedisConnections(
         new ReplicatedTransport(ops, replication),

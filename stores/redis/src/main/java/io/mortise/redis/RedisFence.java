@@ -12,9 +12,9 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets the current holder of a lock write to what Redis keeps, and nobody that held it before:
- * beside each guarded key stands a fence, with the latest token that was shown and by whom, and a
- * script checks it and writes in one step.
+ * Lets only the current holder of a lock write to keys in Redis. Each guarded key has a fence
+ * beside it, which keeps the latest token seen and its holder. A script checks the fence and writes
+ * in one step.
  *
  * <pre>{@code
  * RedisFence fence =
@@ -26,15 +26,16 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>The lock may be in any store with tokens; the fence is where the data is. It refuses holders
- * that are known to be late: an earlier holder can still write until the next one has shown its
- * token. So {@link #enter} before you read, else what you read may change before you write. Only
- * those are held back who write through the fence.
+ * <p>The lock may be in any store with tokens; the fence is where the data is. It refuses stale
+ * holders: an earlier holder can still write until the next one has shown its token. So call {@link
+ * #enter} before you read, or else the data may change before you write. Only writes through the
+ * fence are checked.
  *
  * <p>A resource has one fence, hence one lock that guards it. The fence's key is {@code
  * fence:<resource>}, in the same slot of a cluster, about 100 bytes, and stays until you delete it
- * with the resource; delete neither while a late holder may come. After a failover that lost the
- * last writes, fence and data have lost the same ones. Thread-safe if what executes the script is.
+ * with the resource; delete neither while a stale holder may still write. After a failover that
+ * lost the last writes, fence and data have lost the same ones. Thread-safe if the script executor
+ * is.
  */
 public final class RedisFence {
   private static final LuaScript SCRIPT = LuaScript.beside(RedisFence.class, "fence.lua");
@@ -45,7 +46,7 @@ public final class RedisFence {
     this.redis = redis;
   }
 
-  /** Whatever client there is: runs a script on the server that has the keys. */
+  /** Any client: runs a script on the server that has the keys. */
   @FunctionalInterface
   public interface ScriptExecutor {
     /**
@@ -57,7 +58,7 @@ public final class RedisFence {
   }
 
   /**
-   * By any client: that of the example is Jedis. For Lettuce there is {@code LettuceFence} in the
+   * Uses any client; the example above uses Jedis. For Lettuce there is {@code LettuceFence} in the
    * artifact {@code mortise-redis-lettuce}.
    */
   public static RedisFence over(ScriptExecutor redis) {
@@ -65,7 +66,7 @@ public final class RedisFence {
   }
 
   /**
-   * As {@link #enter(String, FencingToken)}.
+   * Enters as {@link #enter(String, FencingToken)}.
    *
    * @throws io.mortise.LeaseLostException if the lease is lost
    * @throws io.mortise.LeaseInDoubtException if it is in doubt, after a restart of its store
@@ -77,8 +78,8 @@ public final class RedisFence {
   }
 
   /**
-   * Installs the token, so that earlier ones are refused from now on. Call it before you read what
-   * you are going to write. May be called again. Blocks for one round trip.
+   * Installs the token, so that earlier ones are refused from now on. Call it before you read the
+   * data that you are going to write. May be called again. Blocks for one round trip.
    *
    * @param resource the key that is guarded
    * @throws StaleTokenException if a later token was seen, or the same from another holder
@@ -89,7 +90,7 @@ public final class RedisFence {
   }
 
   /**
-   * As {@link #write(String, FencingToken, String...)}.
+   * Writes as {@link #write(String, FencingToken, String...)}.
    *
    * @throws io.mortise.LeaseLostException if the lease is lost
    * @throws io.mortise.LeaseInDoubtException if it is in doubt, after a restart of its store
@@ -102,13 +103,13 @@ public final class RedisFence {
 
   /**
    * Runs a command, unless the fence has seen a later token; installs the token. Blocks for one
-   * round trip. If the client fails it is unknown whether the command was run; running it again
-   * under the same token is let through.
+   * round trip. If the client fails it is unknown whether the command was run; a retry under the
+   * same token is let through.
    *
    * @param resource the key that is guarded
    * @param command word by word, for example {@code "HSET", "invoice:42", "total", "90"}; on a
    *     cluster its keys must be in the slot of the resource
-   * @return what the command returned, as a script sees it: a number, a text, a list, or null
+   * @return the command's reply, as a script sees it: a number, a text, a list, or null
    * @throws StaleTokenException if a later token was seen, or the same from another holder; nothing
    *     was written
    * @throws IllegalArgumentException if there is no command, or no key in the slot of the resource
@@ -144,14 +145,14 @@ public final class RedisFence {
         : String.valueOf(part);
   }
 
-  /** As many digits as the greatest token has, so that texts compare as numbers do. */
+  /** Padded to the digits of the greatest token, so that texts compare as numbers do. */
   private static String digits(long token) {
     return String.format(Locale.ROOT, "%019d", token);
   }
 
   /**
-   * The script itself, for scripts of your own that begin with the same check. What it takes and
-   * returns stands in its head.
+   * The script itself, for scripts of your own that begin with the same check. Its head describes
+   * arguments and replies.
    */
   public static String script() {
     return SCRIPT.text();
@@ -179,8 +180,8 @@ public final class RedisFence {
   }
 
   /**
-   * The latest token in a fence's value, as read by {@code GET} of {@link #fenceOf}; for people,
-   * and for moving to another store. Decides nothing: it may have risen meanwhile.
+   * The latest token in a fence's value, as read by {@code GET} of {@link #fenceOf}; for display
+   * and for moving to another store. Base no decision on it: it may have risen meanwhile.
    *
    * @return empty if there is none
    */

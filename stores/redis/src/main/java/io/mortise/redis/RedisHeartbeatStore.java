@@ -16,13 +16,13 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 
 /**
- * Sessions that the server's clock does not end: beside the session's key, which expires and is
- * only a guess, stands its beat, which does not.
+ * Sessions that are not expired by the server's clock. The session's key, which expires, is only a
+ * guess; the beat beside it does not expire.
  */
 final class RedisHeartbeatStore implements HeartbeatStore {
   private final RedisLockStore store;
 
-  /** Where the next look at some sessions goes on. */
+  /** Cursor at which the next check of sessions continues. */
   private volatile String cursor = "0";
 
   private RedisHeartbeatStore(RedisLockStore store) {
@@ -30,9 +30,9 @@ final class RedisHeartbeatStore implements HeartbeatStore {
   }
 
   /**
-   * The store as it is to be used by its options. Blocks.
+   * Wraps the store if its options ask for strict expiry. Blocks.
    *
-   * @throws StoreUnfitException if others use the namespace in the other way
+   * @throws StoreUnfitException if others use the namespace in the other mode
    */
   static LockStore wrapIfStrict(RedisLockStore store, Ticker ticker) {
     try {

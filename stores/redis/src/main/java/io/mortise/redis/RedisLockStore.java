@@ -44,17 +44,17 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Locks in one Redis server. Operations on locks travel on one connection, renewals and everything
- * that looks around on another, so that no backlog delays a renewal. The steps themselves are Lua
- * scripts; what is decided here is only how they travel.
+ * Locks in one Redis server. Operations on locks travel on one connection, renewals and inspection
+ * on another, so that no backlog delays a renewal. The steps themselves are Lua scripts; this class
+ * only sends them.
  */
 final class RedisLockStore implements LockStore {
   static final Duration MIN_TTL = Duration.ofMillis(100);
 
-  /** A key whose time has come is gone from the next millisecond on. */
+  /** A key whose expiry has passed is gone from the next millisecond on. */
   static final Duration EXPIRY_LAG = Duration.ofMillis(2);
 
-  /** A little less than clients let pass before they ask again. */
+  /** A little less than the interval at which clients ask to sweep. */
   private static final Duration SWEEP_PAUSE = Duration.ofSeconds(50);
 
   private final RedisConnections connections;
@@ -68,16 +68,16 @@ final class RedisLockStore implements LockStore {
   private final LockScan scan;
   private final RedisSurvey survey;
 
-  /** For what is asked on the connection for renewals. */
+  /** Calls on the connection for renewals. */
   private final BoundedCaller caller;
 
   private final IdleRecordTrimmer idleRecordTrimmer = new IdleRecordTrimmer(this);
   private volatile @Nullable ServerIncarnation incarnation;
 
   /**
-   * Over servers that were looked at, see {@link ServerPreflight}.
+   * Uses servers that {@link ServerPreflight} has checked.
    *
-   * @param countsListeners whether the server can say of an inbox whether anybody listens to it
+   * @param countsListeners whether the server can tell if an inbox has a subscriber
    */
   RedisLockStore(
       RedisConnections connections,
@@ -158,7 +158,7 @@ final class RedisLockStore implements LockStore {
     return options.strictExpiry();
   }
 
-  /** For questions besides. */
+  /** The connection for renewals and inspection. */
   RedisTransport control() {
     return connections.control();
   }
@@ -180,7 +180,7 @@ final class RedisLockStore implements LockStore {
     return connections.reconnects();
   }
 
-  /** Whether a grant is only believed when replicas have it, so that a push must be confirmed. */
+  /** Whether a grant counts only once replicas have it, so that a push must be confirmed. */
   boolean isReplicated() {
     return replicated;
   }
@@ -189,12 +189,12 @@ final class RedisLockStore implements LockStore {
     connections.ops().execute(() -> connections.ops().subscribe(keys.inbox(session), listener));
   }
 
-  /** Whether what is published to the session's inbox reaches this process now. */
+  /** Whether messages published to the session's inbox reach this process now. */
   boolean isSubscribed(SessionId session) {
     return connections.ops().isSubscribed(keys.inbox(session));
   }
 
-  /** Whether the server does not let this process hear what is pushed to the session. */
+  /** Whether the server denies this process the session's inbox. */
   boolean isDenied(SessionId session) {
     return connections.ops().isDenied(keys.inbox(session));
   }
@@ -203,7 +203,7 @@ final class RedisLockStore implements LockStore {
     connections.ops().execute(() -> connections.ops().unsubscribe(keys.inbox(session)));
   }
 
-  /** Sends a request on a lock, and hands on what the script answers. */
+  /** Sends a request on a lock, and passes the script's answer to the sink. */
   void submit(Request request, Consumer<Reply> sink) {
     LockName name = request.name();
     String key = keys.lock(name);
@@ -211,7 +211,7 @@ final class RedisLockStore implements LockStore {
         request, key, LockCodec.encode(request), sink(request.attempt(), name, key, sink));
   }
 
-  /** As {@link #submit}, but in no hurry. */
+  /** As {@link #submit}, but may wait for another operation to travel with. */
   void submitLater(Request request, Consumer<Reply> sink) {
     LockName name = request.name();
     String key = keys.lock(name);
@@ -225,7 +225,7 @@ final class RedisLockStore implements LockStore {
       @Override
       public void answered(String text) {
         if (text.startsWith("X") && text.contains("READONLY")) {
-          // The server has become a replica. Where to go instead is for the transport to find out.
+          // The server has become a replica. The transport finds the new primary.
           connections.ops().reset();
         }
         long late = LockCodec.lateAt(text);
@@ -317,7 +317,7 @@ final class RedisLockStore implements LockStore {
     return scan.sweep(budget);
   }
 
-  /** One process of all: a sweep walks over all keys, those of others too. */
+  /** Lets one process of all sweep: a sweep walks over the keys of every process. */
   @Override
   public CompletionStage<Boolean> claimSweep() {
     String pause = Long.toString(SWEEP_PAUSE.toMillis());
@@ -327,7 +327,7 @@ final class RedisLockStore implements LockStore {
         .thenApply("OK"::equals);
   }
 
-  /** Ends what dead sessions hold on the locks, each in a step of its own. */
+  /** Ends the holds of dead sessions on these locks, each lock in a step of its own. */
   CompletionStage<Integer> sweep(List<String> records) {
     CompletableFuture<Integer> sum = CompletableFuture.completedFuture(0);
     for (String record : records) {
@@ -338,7 +338,7 @@ final class RedisLockStore implements LockStore {
     return sum;
   }
 
-  /** What somebody else wrote under our prefix does not end a sweep. */
+  /** A foreign value under our prefix does not end a sweep. */
   private int passOver(Throwable failure) {
     if (RedisReplies.unwrap(failure) instanceof StoreUnfitException) {
       return 0;
@@ -346,7 +346,7 @@ final class RedisLockStore implements LockStore {
     throw new CompletionException(failure);
   }
 
-  /** Sends an operation that counts what it did. */
+  /** Sends an operation whose answer is a count. */
   private CompletableFuture<Integer> count(String record, String operation) {
     CompletableFuture<Integer> count = new CompletableFuture<>();
     pipeline.submit(
@@ -385,7 +385,8 @@ final class RedisLockStore implements LockStore {
     words.addAll(guards);
     words.addAll(args);
     String[] command = words.toArray(String[]::new);
-    // Before it would count as unanswered: an answer that it is to be sent again is an answer.
+    // Earlier than the timeout: the request has failed visibly by then, with the last refusal as
+    // reason.
     long until = ticker.nanos() + options.timeout().toNanos() * 2 / 3;
     return caller.call(() -> call(script, command, until, 0));
   }
@@ -424,7 +425,7 @@ final class RedisLockStore implements LockStore {
 
   private CompletionStage<@Nullable Object> send(Script script, String[] command) {
     RedisTransport control = connections.control();
-    // A fact that is read is one that the replicas have, too.
+    // A fact must be on the replicas before it is returned.
     boolean waits = script == Script.RENEW || script == Script.FACT;
     return waits ? control.callRenewing(command) : control.call(command);
   }
@@ -443,8 +444,8 @@ final class RedisLockStore implements LockStore {
   }
 
   /**
-   * Sends commands without waiting between them, on the connection for renewals. A key of another
-   * type is answered by null.
+   * Pipelines commands on the connection for renewals. The answer for a key of another type is
+   * null.
    */
   CompletionStage<List<@Nullable Object>> askTogether(List<String[]> commands) {
     return caller.call(

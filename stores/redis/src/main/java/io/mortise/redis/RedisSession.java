@@ -33,7 +33,7 @@ final class RedisSession implements StoreSession {
 
   private static final Logger log = LoggerFactory.getLogger(RedisSession.class);
 
-  /** The most notifications that one renewal tells. */
+  /** The most notifications that one renewal returns. */
   private static final int MOST_NOTIFICATIONS = 64;
 
   private final RedisLockStore store;
@@ -46,7 +46,7 @@ final class RedisSession implements StoreSession {
   private volatile ConfirmedHeartbeat confirmed = new ConfirmedHeartbeat(0, 0, "");
   private volatile boolean closed;
 
-  /** The last beat that the server confirmed, that before it, and the server's incarnation. */
+  /** The last beat that the server confirmed, the one before, and the server's incarnation. */
   private record ConfirmedHeartbeat(long beat, long before, String incarnation) {}
 
   RedisSession(
@@ -109,7 +109,7 @@ final class RedisSession implements StoreSession {
     try {
       hints.accept(notification(text));
     } catch (RuntimeException e) {
-      // A hint is only a hint, and any client that may publish can send anything.
+      // A push is only a hint, and any client with the right to publish can send anything.
       log.debug("Passed over a push that cannot be read (store={})", store, e);
     }
   }
@@ -118,7 +118,7 @@ final class RedisSession implements StoreSession {
     SessionNotification sessionNotification = LockCodec.notification(text);
     return store.isReplicated()
             && sessionNotification instanceof SessionNotification.Granted granted
-        // To be asked for, so that the answer can wait for the replicas.
+        // Reported as unconfirmed, so that the confirming answer can wait for the replicas.
         ? granted.unconfirmed()
         : sessionNotification;
   }
@@ -172,7 +172,7 @@ final class RedisSession implements StoreSession {
         .exceptionally(failure -> new Renewal.Unknown(RedisReplies.unwrap(failure)));
   }
 
-  /** Whether a push would arrive now, and the server can count that it would. */
+  /** Whether a push would reach this process now and the server can see the subscription. */
   private boolean listens() {
     return store.profile().can(Capability.SKIPS_DISCONNECTED) && store.isSubscribed(spec.id());
   }
@@ -205,7 +205,10 @@ final class RedisSession implements StoreSession {
         incarnation);
   }
 
-  /** Whether the server that has no such session is another than the one that confirmed it. */
+  /**
+   * Whether the server that lacks this session is another incarnation than the one that confirmed
+   * it.
+   */
   private boolean hasForgotten(List<?> answer) {
     String now = answer.size() > 1 ? String.valueOf(answer.get(1)) : "";
     String before = confirmed.incarnation();
@@ -228,7 +231,7 @@ final class RedisSession implements StoreSession {
             new Renewal.NumberedNotification(
                 LockCodec.number(text, 0, 17), notification(text.substring(17))));
       } catch (RuntimeException e) {
-        // What somebody else wrote there must not end a session.
+        // A foreign value there must not end a session.
         log.debug("Passed over a notification that cannot be read (store={})", store, e);
       }
     }

@@ -17,14 +17,13 @@ final class RedisSettingsReport {
   private final boolean sentinel;
   private final Map<String, String> info = new HashMap<>();
 
-  /** Sends a command. */
   @FunctionalInterface
   interface CommandSender {
     CompletionStage<@Nullable Object> call(String... words);
   }
 
   /**
-   * A report that has not been asked for yet.
+   * A report whose questions have not been sent yet.
    *
    * @param sentinel whether Sentinels choose the server, so that one without the locks may follow
    *     it
@@ -45,7 +44,7 @@ final class RedisSettingsReport {
                   .handle(RedisSettingsReport::valueOrRefusal);
             })
         .thenCombine(
-            // Whatever channel: it is about whether this user may ask.
+            // The channel does not matter: the question is whether this user may ask.
             server.call("PUBSUB", "NUMSUB", "m").handle(RedisSettingsReport::valueOrRefusal),
             this::report);
   }
@@ -58,7 +57,7 @@ final class RedisSettingsReport {
         .forEach(pair -> info.put(pair[0], pair[1].strip()));
   }
 
-  /** What a server that runs elsewhere or a user with few rights may refuse to tell. */
+  /** A setting, or the refusal: hosted servers and users with few rights may not show it. */
   private record Setting(String value, String refusal) {}
 
   private static Setting valueOrRefusal(@Nullable Object answer, @Nullable Throwable failure) {

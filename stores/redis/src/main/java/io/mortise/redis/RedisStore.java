@@ -13,10 +13,10 @@ import java.util.regex.Pattern;
  * Opens stores in Redis, 6.2 or later, that does not evict: one server, the master that Sentinels
  * name, or a cluster.
  *
- * <p>What a Redis lock cannot promise: Redis answers before its replicas have written, so a
- * failover to a replica, or a restart from an old snapshot, can forget a lock that is held. The
- * holder's fencing token is then still smaller than that of the next holder, so a resource that
- * checks tokens stays safe.
+ * <p>A Redis lock has a limit. Redis answers before its replicas have written, so a failover to a
+ * replica, or a restart from an old snapshot, can forget a lock that is held. The holder's fencing
+ * token is then still smaller than that of the next holder, so a resource that checks tokens stays
+ * safe.
  */
 public final class RedisStore {
   static final Duration SHORTEST_RETENTION = Duration.ofMinutes(1);
@@ -37,14 +37,14 @@ public final class RedisStore {
    * redis-cluster://[user:password@]host[:port],…}, any of its nodes; parameter {@code buckets}.
    * For both, {@code rediss-…} for TLS.
    *
-   * <p>Everywhere {@code wait-replicas}, a number or {@code all}, has grants and renewals wait for
-   * replicas, for {@code wait-timeout} at most. Blocks, for some seconds where nobody answers.
+   * <p>With {@code wait-replicas}, a number or {@code all}, grants and renewals wait for replicas,
+   * for {@code wait-timeout} at most. Blocks, for some seconds if no server answers.
    *
    * <p>{@code redis-sharded://host1,host2,…} spreads names over independent servers, one of which
    * must answer. More parameters: {@code ids}, one for each server; {@code move}.
    *
-   * <p>{@code redis-plain://…} and {@code rediss-plain://…} open locks that are nothing but a key
-   * with an expiry, as clients in other languages write them, and can do little more than exclude:
+   * <p>{@code redis-plain://…} and {@code rediss-plain://…} open locks that are just a key with an
+   * expiry, as clients in other languages write them. They offer mutual exclusion and little more:
    * see {@link io.mortise.spi.Capability#SESSION}. Parameters: {@code layout}, which is {@code
    * string} (the default: SET NX PX, compare-and-delete) or {@code hash}; {@code prefix}, which
    * stands before each name in its key; {@code timeout}, {@code accept-eviction}, {@code wire},
@@ -59,8 +59,8 @@ public final class RedisStore {
   }
 
   /**
-   * Keeps locks over the connections of a client library. For the artifact of that library only,
-   * such as {@code mortise-redis-lettuce}: nobody else sees what it takes. Blocks.
+   * Keeps locks over the connections of a client library. Only for the artifact of that library,
+   * such as {@code mortise-redis-lettuce}: the parameter types are exported to it alone. Blocks.
    *
    * @param display names the store in messages
    * @throws io.mortise.StoreUnavailableException if the server cannot be reached
@@ -78,16 +78,16 @@ public final class RedisStore {
    *
    * @param namespace keeps applications apart on one server; up to 64 letters, digits, {@code . _
    *     -}, or empty
-   * @param timeout how long an answer may take; a request that was not answered by then is not
-   *     executed later either. 100 ms to one minute
+   * @param timeout how long an answer may take; an unanswered request is not executed later either.
+   *     100 ms to one minute
    * @param retention how long the record of an idle lock is kept, for its token counter and its
    *     last end; at least one minute
    * @param acceptEviction whether a server that evicts keys, and so may forget locks, is used all
    *     the same
    * @param strictExpiry whether sessions are not expired by the server's clock. A contender must
    *     then see the heartbeat unchanged for one TTL on its own monotonic clock. A crashed holder's
-   *     lock is free after up to two TTLs, and there are no at-most and at-least times. For all
-   *     clients of a namespace or none
+   *     lock is free after up to two TTLs, and there are no at-most and at-least times. All clients
+   *     of a namespace must agree on it
    */
   public record Options(
       String namespace,
@@ -148,7 +148,7 @@ public final class RedisStore {
       return new Options(namespace, timeout, retention, acceptEviction, other);
     }
 
-    /** What every key begins with. A namespace has no colon, so no two of them share keys. */
+    /** The beginning of every key. A namespace has no colon, so no two namespaces share keys. */
     String prefix() {
       return "m:" + namespace + ":";
     }

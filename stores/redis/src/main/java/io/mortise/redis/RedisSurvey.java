@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
  * Reads the records of all locks, or of all sessions, by SCAN and MGET. No script runs, and of the
  * other keys of a lock only the length of a queue is read, where the record says that there may be
  * waiters. In a cluster each node is scanned once, for all of its buckets; if a bucket moves
- * meanwhile, what it has may be missed or shown twice.
+ * meanwhile, its entries may be missed or shown twice.
  */
 final class RedisSurvey {
   private static final Logger log = LoggerFactory.getLogger(RedisSurvey.class);
@@ -38,9 +38,9 @@ final class RedisSurvey {
   private final Map<String, RedisLockStore> byPrefix = new HashMap<>();
 
   /**
-   * Over the buckets of a cluster, or the only one of a server.
+   * Surveys the buckets of a cluster, or the only one of a server.
    *
-   * @param nodeOf tells the node that serves a bucket from others
+   * @param nodeOf identifies the node that serves a bucket
    */
   RedisSurvey(List<RedisLockStore> buckets, IntFunction<Object> nodeOf) {
     this.buckets = buckets;
@@ -53,7 +53,7 @@ final class RedisSurvey {
         .page(query.cursor(), query.limit(), (bucket, keys) -> locks(bucket, keys, query.idle()));
   }
 
-  /** With strict expiry a session lives for as long as its beat stands. */
+  /** With strict expiry a session lives as long as its beat exists. */
   CompletionStage<Page<SessionInfo>> sessions(@Nullable String cursor, int limit) {
     return new Walk<SessionInfo>(buckets.get(0).isStrict() ? "b:" : "s:")
         .page(cursor, limit, RedisSurvey::sessions);
@@ -64,7 +64,7 @@ final class RedisSurvey {
     CompletionStage<List<T>> at(RedisLockStore bucket, List<String> keys);
   }
 
-  /** A walk over the keys that begin so behind the prefix of a bucket, node by node. */
+  /** A walk, node by node, over the keys that continue a bucket's prefix in this way. */
   private final class Walk<T> {
     private final String beginning;
 
@@ -72,7 +72,7 @@ final class RedisSurvey {
       this.beginning = beginning;
     }
 
-    /** Its cursor is the number of a node's first bucket, a colon, and the cursor of that node. */
+    /** The cursor is the number of a node's first bucket, a colon, and that node's SCAN cursor. */
     CompletionStage<Page<T>> page(@Nullable String cursor, int limit, BucketLook<T> bucketLook) {
       if (cursor == null) {
         return page(0, null, limit, bucketLook);
@@ -164,7 +164,7 @@ final class RedisSurvey {
       return all;
     }
 
-    /** Null for a key that is of no bucket, or only looks as if it were of this kind. */
+    /** Null for a key that belongs to no bucket, or is of another kind. */
     private @Nullable RedisLockStore bucketOf(String key) {
       if (buckets.size() == 1) {
         return buckets.get(0);
@@ -248,7 +248,7 @@ final class RedisSurvey {
             });
   }
 
-  /** What somebody else wrote under our prefix must not hide what is there. */
+  /** A foreign value under our prefix must not hide the entries beside it. */
   private static <T> Stream<T> ours(RedisLockStore store, String key, Supplier<T> decoded) {
     try {
       return Stream.of(decoded.get());
@@ -262,7 +262,7 @@ final class RedisSurvey {
     return Stream.concat(Stream.of(command), keys.stream()).toArray(String[]::new);
   }
 
-  /** What MGET answered, without what is gone by now or no text. */
+  /** The answers of MGET by key, without keys that are gone or hold no text. */
   private static Map<String, String> byKey(List<String> keys, @Nullable Object answer) {
     Map<String, String> values = new LinkedHashMap<>();
     if (answer instanceof List<?> list && list.size() == keys.size()) {

@@ -12,11 +12,11 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the Redis is, and how to use it. Never shows the password.
+ * A Redis to connect to, and its options. Never shows the password.
  *
- * @param endpoint how to get in; where, only if there is no Sentinel
- * @param library by what commands travel; null for sockets of our own
- * @param sentinel who knows where; null if that is fixed
+ * @param endpoint address and credentials; the address counts only without Sentinel
+ * @param library the client library that carries commands; null for sockets of our own
+ * @param sentinel the Sentinels that name the master; null if the address is fixed
  */
 record RedisTarget(
     Endpoint endpoint,
@@ -42,7 +42,7 @@ record RedisTarget(
   private static final String EXAMPLE =
       "redis://user:password@localhost:6379/0, special characters as %XX";
 
-  /** Who knows where the master is. */
+  /** The Sentinels that name the master, and its name there. */
   record Sentinel(List<Endpoint> servers, String name) {}
 
   static RedisTarget parse(StoreUrl url) {
@@ -54,7 +54,7 @@ record RedisTarget(
     return parse(url, parameters);
   }
 
-  /** As {@link #parse(StoreUrl)}, where other parameters are known; TLS has one more. */
+  /** As {@link #parse(StoreUrl)}, with other known parameters; TLS adds one. */
   static RedisTarget parse(StoreUrl url, Set<String> parameters) {
     boolean tls = url.scheme().startsWith("rediss");
     allowOnly(url, parameters);
@@ -80,7 +80,7 @@ record RedisTarget(
         endpoint, display, options, library(url), Replication.of(url, options.timeout()), null);
   }
 
-  /** Refuses what is neither among these parameters nor among those; TLS has one more. */
+  /** Refuses parameters that are in neither list; TLS adds one. */
   static void allowOnly(StoreUrl url, Set<String> parameters, String... more) {
     Set<String> known = new TreeSet<>(parameters);
     known.addAll(List.of(more));
@@ -99,7 +99,7 @@ record RedisTarget(
         .withStrictExpiry(url.flag("strict-expiry", false));
   }
 
-  /** The time for a connection before the server counts as unreachable. */
+  /** How long connecting may take before the server counts as unreachable. */
   static Duration connectTimeout(RedisStore.Options options) {
     Duration timeout = options.timeout();
     return timeout.compareTo(LONGEST_CONNECT) < 0 ? timeout : LONGEST_CONNECT;
@@ -110,7 +110,7 @@ record RedisTarget(
     return ServerUrl.trusted(url, url.scheme().startsWith("rediss"));
   }
 
-  /** By what commands travel; null for sockets of our own. */
+  /** The client library that carries commands; null for sockets of our own. */
   static @Nullable TransportProvider library(StoreUrl url) {
     String name = url.parameter("wire", "direct");
     return switch (name) {

@@ -13,13 +13,13 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A transport that waits, behind what grants, what renews, and what reads or replaces facts, until
- * enough replicas have it. What they do not acknowledge in time is not believed: a renewal fails,
- * and a grant becomes an answer that says so (see {@link LockCodec}); the engine asks again, which
- * waits again, since WAIT covers all that the server has written before it.
+ * A transport that waits, after grants, renewals and reads or replacements of facts, until enough
+ * replicas have them. Without acknowledgement in time, a renewal fails and a grant becomes an
+ * answer that says so (see {@link LockCodec}). The engine then retries, which waits again, since
+ * WAIT covers everything the server has written before it.
  *
- * <p>That too few acknowledged does not say that they do not have it. Nor does it help against a
- * failover to one that has not.
+ * <p>Too few acknowledgements do not prove that the replicas lack the write. Nor do they protect
+ * against a failover to a replica that lacks it.
  */
 final class ReplicatedTransport implements RedisTransport {
   private static final Pattern IN_SYNC = Pattern.compile("(?m)^slave\\d+:.*state=online");
@@ -27,7 +27,7 @@ final class ReplicatedTransport implements RedisTransport {
   private final RedisTransport transport;
   private final Replication wanted;
 
-  /** How many were connected when they were last counted. */
+  /** Number of connected replicas at the last count. */
   private volatile int connected;
 
   ReplicatedTransport(RedisTransport transport, Replication wanted) {
@@ -35,7 +35,7 @@ final class ReplicatedTransport implements RedisTransport {
     this.wanted = wanted;
   }
 
-  /** Too few replicas have it, as far as is known. */
+  /** Too few replicas are known to have the write. */
   static final class NotReplicatedException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -44,7 +44,7 @@ final class ReplicatedTransport implements RedisTransport {
     }
   }
 
-  /** How many acknowledged, and how many should have. */
+  /** How many replicas acknowledged, and how many should have. */
   private record ReplicaAcknowledgement(long replicas, int needed) {
     boolean isEnough() {
       return replicas >= needed;
@@ -84,7 +84,7 @@ final class ReplicatedTransport implements RedisTransport {
             });
   }
 
-  /** To be sent behind what it is about, on the same connection: WAIT knows of no other. */
+  /** Sent after the command it covers, on the same connection: WAIT knows of no other. */
   private CompletionStage<ReplicaAcknowledgement> acknowledged(
       TransportConnection transportConnection) {
     boolean all = wanted.replicas() == Replication.ALL;
@@ -93,7 +93,7 @@ final class ReplicatedTransport implements RedisTransport {
     if (!all) {
       return replicas.thenApply(count -> new ReplicaAcknowledgement(count, needed));
     }
-    // Counted afterwards: a replica that has come meanwhile is one of all.
+    // Counted after WAIT, so that a replica that joined meanwhile is included.
     return replicas.thenCompose(
         count ->
             transportConnection
@@ -118,7 +118,7 @@ final class ReplicatedTransport implements RedisTransport {
     return marked;
   }
 
-  // ---- The rest goes through ----
+  // ---- Delegation ----
 
   @Override
   public @Nullable Duration retryAfter(ErrorReplyException error, int refusals) {

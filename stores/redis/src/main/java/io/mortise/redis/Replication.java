@@ -5,9 +5,9 @@ import io.mortise.spi.time.DurationText;
 import java.time.Duration;
 
 /**
- * How many replicas have to have a grant, or a renewal, before it is believed.
+ * How many replicas must have a grant or renewal before it counts.
  *
- * @param replicas so many; 0 for none, {@link #ALL} for those that are connected at that time
+ * @param replicas the number; 0 for none, {@link #ALL} for those connected at that time
  * @param timeout how long to wait for them
  */
 record Replication(int replicas, Duration timeout) {

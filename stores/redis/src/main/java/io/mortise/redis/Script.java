@@ -2,7 +2,7 @@ package io.mortise.redis;
 
 import io.mortise.redis.transport.LuaScript;
 
-/** The Lua scripts beside this class; what each does stands in its head. */
+/** The Lua scripts beside this class; the head of each describes it. */
 enum Script {
   LOCK("lock.lua"),
   RENEW("renew.lua"),

@@ -27,13 +27,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The pipeline on which operations on locks travel: while two batches are in flight the next
- * gathers, and a batch is one EVALSHA. Operations are executed in the order of a {@link
- * RequestQueue}.
+ * The pipeline for operations on locks: while two batches are in flight the next is gathered, and a
+ * batch is one EVALSHA. Operations run in the order of a {@link RequestQueue}.
  *
- * <p><b>Time.</b> An operation is answered within the timeout, or fails; and it is not executed
- * later than that, for each batch carries the moment after which the script refuses to grant. A
- * connection that does not answer in time is dropped.
+ * <p><b>Time.</b> An operation is answered within the timeout, or fails. It does not run later
+ * either, since each batch carries the time after which the script refuses to grant. A connection
+ * that does not answer in time is dropped.
  *
  * <p>Thread-safe. Sinks are called without a lock.
  */
@@ -45,7 +44,7 @@ final class ScriptPipeline {
 
   private static final int IN_FLIGHT = 2;
 
-  /** The answers of a server that has not begun a batch. */
+  /** Errors of a server that has not begun a batch. */
   private static final List<String> REFUSALS =
       List.of(
           "BUSY", "LOADING", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "MOVED", "ASK", "TRYAGAIN");
@@ -53,13 +52,13 @@ final class ScriptPipeline {
   private static final Logger log = LoggerFactory.getLogger(ScriptPipeline.class);
   private static final Duration AFTER_TROUBLE = Duration.ofMillis(100);
 
-  /** How long an operation in no hurry waits for another to leave with. */
+  /** How long a deferred operation waits for another to travel with. */
   private static final Duration LATER = Duration.ofNanos(500_000);
 
-  /** What one thread asks for at a time: to give one lock back and to take the next. */
+  /** The most operations that one thread has in flight: a release and the next acquire. */
   private static final int LONE = 2;
 
-  /** Slower answers are waited for asleep. */
+  /** While answers take longer than this, callers park instead of reading. */
   private static final long LINGER_NANOS = 500_000;
 
   private final RedisTransport transport;
@@ -72,10 +71,10 @@ final class ScriptPipeline {
   private final Queue<PendingOperation> submitted = new ConcurrentLinkedQueue<>();
   private final AtomicBoolean scheduled = new AtomicBoolean();
 
-  /** How many times somebody wanted something sent, since the one who sends last looked. */
+  /** How many times sending was requested since the sending thread last looked. */
   private final AtomicInteger pumping = new AtomicInteger();
 
-  /** Whether the last look failed, which is logged once. For the thread that pumps. */
+  /** Whether the last look failed, which is logged once. Used by the sending thread only. */
   private boolean inTrouble;
 
   private final AtomicBoolean flushing = new AtomicBoolean();
@@ -83,15 +82,15 @@ final class ScriptPipeline {
   /** How many batches are in flight; written under the lock. */
   private volatile int inFlight;
 
-  /** Whether only one thread seems to be waiting for something. */
+  /** Whether only one thread seems to be waiting for an answer. */
   private volatile boolean lone;
 
-  /** How long the last answer took. */
+  /** Round trip of the last batch, in nanoseconds. */
   private volatile long trip = Long.MAX_VALUE;
 
   private final ReentrantLock guard = new ReentrantLock();
 
-  // Guarded by that.
+  // The lock guards the fields below.
   private final ArrayDeque<ScriptBatch> flying = new ArrayDeque<>();
   private final RequestQueue<PendingOperation> queue = new RequestQueue<>();
   private final ArrayDeque<PendingOperation> again = new ArrayDeque<>();
@@ -99,7 +98,8 @@ final class ScriptPipeline {
   private boolean watched;
 
   /**
-   * How many batches in a row were refused, to be sent again, and what was said; also read without.
+   * How many batches in a row were refused and will be sent again. Written under the lock, as is
+   * the last refusal.
    */
   private final AtomicInteger refusals = new AtomicInteger();
 
@@ -120,12 +120,12 @@ final class ScriptPipeline {
     this.ticker = ticker;
   }
 
-  /** Takes the answer to an operation: one of the two methods is called, once. */
+  /** Takes the answer to an operation: exactly one of the methods is called, once. */
   interface OperationCallback {
-    /** The script's text. */
+    /** Takes the script's text. */
     void answered(String text);
 
-    /** No answer, or an error. */
+    /** Tells that there is no answer, or an error. */
     void failed(boolean mayHaveRun, Throwable cause);
   }
 
@@ -145,10 +145,10 @@ final class ScriptPipeline {
     }
   }
 
-  /** Tells of failures that are found under the lock, after it was given back. */
+  /** A failure found under the lock, to be reported after its release. */
   private record PipelineFailure(PendingOperation op, Throwable cause) {}
 
-  /** Why there will be no answer. */
+  /** The reason why there will be no answer. */
   static final class NotAnsweredException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -160,7 +160,7 @@ final class ScriptPipeline {
   /**
    * Sends an operation with the next batch.
    *
-   * @param request what it encodes; null if it concerns no attempt
+   * @param request the encoded request; null if it concerns no attempt
    */
   void submit(
       @Nullable Request request, String key, String arg, OperationCallback operationCallback) {
@@ -169,13 +169,13 @@ final class ScriptPipeline {
   }
 
   /**
-   * As {@link #submit}, but in no hurry: leaves with the next operation, or after a moment. Who
-   * gives one lock back and takes the next sends one request, not two.
+   * As {@link #submit}, but leaves with the next operation, or after a moment. A release and the
+   * acquire that follows so share one request.
    */
   void submitLater(
       @Nullable Request request, String key, String arg, OperationCallback operationCallback) {
     submitted.add(new PendingOperation(request, key, arg, ticker.nanos(), operationCallback));
-    // An answer that comes after this look finds the operation in the queue.
+    // An answer that arrives after this look finds the operation in the queue.
     if (inFlight == 0 && flushing.compareAndSet(false, true)) {
       transport.schedule(this::flush, LATER);
     }
@@ -199,7 +199,10 @@ final class ScriptPipeline {
     pump();
   }
 
-  /** Sends what may be sent. One thread at a time; who comes meanwhile has it look once more. */
+  /**
+   * Sends as many batches as may be in flight. One thread at a time; a call meanwhile makes it look
+   * once more.
+   */
   private void pump() {
     if (pumping.getAndIncrement() == 0) {
       try {
@@ -210,7 +213,7 @@ final class ScriptPipeline {
           inTrouble = false;
         } while (!pumping.compareAndSet(asked, 0));
       } catch (RuntimeException | Error e) {
-        // No thread for a connection, perhaps. The next look sends what is left.
+        // Perhaps no thread could be started for a connection. The next look sends the rest.
         boolean first = !inTrouble;
         inTrouble = true;
         pumping.set(0);
@@ -257,7 +260,8 @@ final class ScriptPipeline {
   private ScriptBatch gather(List<PipelineFailure> pipelineFailures) {
     ScriptBatch scriptBatch = new ScriptBatch(ticker.nanos());
     boolean open = transport.isOpen();
-    // Before it would count as unanswered: an answer that it is to be sent again is an answer.
+    // After a refusal, give up earlier than the timeout, so that callers get the refusal as the
+    // reason.
     long most = refusals.get() == 0 ? timeoutNanos : timeoutNanos * 2 / 3;
     for (PendingOperation op = submitted.poll(); op != null; op = submitted.poll()) {
       queue.add(op.request, op);
@@ -326,7 +330,8 @@ final class ScriptPipeline {
       known = flying.remove(scriptBatch);
       inFlight = flying.size();
       if (known && repeated) {
-        // The next batch may have met the same. Both are sent again, in order, when both are back.
+        // The next batch may have been refused too. When both are back, both are sent again in
+        // order.
         again.addAll(scriptBatch.ops);
         reloading = true;
       }
@@ -355,7 +360,7 @@ final class ScriptPipeline {
     if (cause == null || cause instanceof ErrorReplyException) {
       pump();
     } else {
-      // The connection breaks; it knows of it when this event was dealt with.
+      // The connection is breaking; it notices only after this event.
       transport.schedule(this::drain, Duration.ofMillis(1));
     }
   }
@@ -375,8 +380,9 @@ final class ScriptPipeline {
   }
 
   /**
-   * Lends a thread that is about to park to the transport, where the server answers at once: waking
-   * it would take longer than the answer. Only one that is alone; for several, one reader reads.
+   * Lends a thread that is about to park to the transport if the server answers fast: waking the
+   * thread would take longer than the answer. Only a lone thread reads; for several, the reader
+   * thread does.
    */
   void helpWhileWaiting(BooleanSupplier done) {
     if (lone && trip < LINGER_NANOS) {
@@ -403,7 +409,7 @@ final class ScriptPipeline {
     }
   }
 
-  /** One that throws must not keep the others from being answered. */
+  /** A callback that throws must not keep the others from being answered. */
   private static void safely(Runnable callback) {
     try {
       callback.run();
@@ -418,7 +424,7 @@ final class ScriptPipeline {
     return !refused && !(failure instanceof NotSentException);
   }
 
-  /** Sees to it that somebody looks at the oldest batch when its time is over. */
+  /** Schedules a check of the oldest batch for the end of its time. */
   private void watch() {
     ScriptBatch oldest = flying.peek();
     if (!watched && oldest != null) {
@@ -461,7 +467,8 @@ final class ScriptPipeline {
   }
 
   /**
-   * Answers all that is left. Called when the transport is closed: its thread may do no more work.
+   * Fails all operations that are left. Called when the transport is closed, as its thread may do
+   * no more work.
    */
   void close() {
     List<ScriptBatch> left;

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Looks at a server before any lock is entrusted to it. */
+/** Checks a server before any lock is entrusted to it. */
 final class ServerPreflight {
   private static final Logger log = LoggerFactory.getLogger(ServerPreflight.class);
 
@@ -55,7 +55,7 @@ final class ServerPreflight {
     this(redis, options, options.prefix(), "standalone", store, ticker);
   }
 
-  /** A server that runs as {@code mode}, and may write keys with that prefix. */
+  /** Checks a server that should run as {@code mode}, by writing keys with that prefix. */
   ServerPreflight(
       RedisTransport redis,
       RedisStore.Options options,
@@ -71,13 +71,13 @@ final class ServerPreflight {
     this.ticker = ticker;
   }
 
-  /** The major version, once it has run. */
+  /** The server's major version; known after {@link #run}. */
   int majorVersion() {
     return Integer.parseInt(version.split("\\.", 2)[0]);
   }
 
   /**
-   * Checks the server and makes the scripts known to it. Blocks.
+   * Checks the server and loads the scripts. Blocks.
    *
    * @return how its clock compares with ours
    */
@@ -97,7 +97,7 @@ final class ServerPreflight {
             + Long.parseLong(String.valueOf(time.get(1))));
   }
 
-  /** The incarnation of the server that was looked at. */
+  /** The incarnation of the server that was checked. */
   @Nullable ServerIncarnation incarnation() {
     return incarnation;
   }
@@ -105,7 +105,7 @@ final class ServerPreflight {
   /**
    * Checks the server only. Blocks.
    *
-   * @param write writes a key of ours that is gone after a moment, or would
+   * @param write a command that writes a short-lived key of ours, or would
    */
   void look(String... write) {
     Map<String, String> info = new HashMap<>();
@@ -117,13 +117,13 @@ final class ServerPreflight {
           .forEach(pair -> info.put(pair[0], pair[1].trim()));
     }
     version = info.getOrDefault("redis_version", "0");
-    // In full seconds of a clock in seconds: it may be one less.
+    // The server counts full seconds, so the uptime may be one second less.
     long uptime = Long.parseLong(info.getOrDefault("uptime_in_seconds", "0")) - 1;
     incarnation =
         new ServerIncarnation(
             info.getOrDefault("master_replid", ""), Duration.ofSeconds(Math.max(0, uptime)));
     checkVersion(version);
-    // Valkey has another word for it.
+    // Valkey's name for it.
     String running =
         info.getOrDefault("redis_mode", info.getOrDefault("server_mode", "standalone"));
     if (!running.equals(mode)) {
@@ -208,7 +208,7 @@ final class ServerPreflight {
     return new StoreUnfitException("%s (store=%s). %s".formatted(what, store, todo));
   }
 
-  /** Says why a connection could not be made, without what stands in the URL. */
+  /** Explains why a connection could not be opened, without showing the URL. */
   static LockException cannotConnect(Throwable failure, String store) {
     if (root(failure) instanceof ErrorReplyException error && error.refusedCommand() != null) {
       return new StoreUnfitException(

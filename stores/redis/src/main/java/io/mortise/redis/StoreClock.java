@@ -4,15 +4,15 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The server's clock as seen from here, so that a request can carry the moment after which it must
- * not be executed any more.
+ * The server's clock as seen from here, so that a request can carry the time after which it must
+ * not run.
  *
- * <p>What the clock said, it said between the sending of the question and the coming of the answer.
- * It is taken to have said it when the answer came: so the clock seen from here is behind, by a
- * round trip at most, and requests are refused early rather than executed late.
+ * <p>The server read its clock between the sending of the request and the arrival of the answer. It
+ * is taken to have read it on arrival. So the clock seen from here is behind by a round trip at
+ * most, and requests are refused early rather than executed late.
  */
 final class StoreClock {
-  /** A clock that drifts by 100 ppm is off by 6 ms then. */
+  /** A clock that drifts by 100 ppm is then off by 6 ms. */
   private static final long OLD_NANOS = TimeUnit.MINUTES.toNanos(1);
 
   private final long timeoutMicros;
@@ -26,10 +26,10 @@ final class StoreClock {
   }
 
   /**
-   * Takes in what the server's clock said some time between the two moments. A slow answer tells
-   * little, so it is passed over, unless it tells more than what is known: that the clock is ahead
-   * of where it is seen even if the answer took no time, or behind it even if the question took
-   * none, as after a step; or unless what is known is old.
+   * Takes in a reading of the server's clock, made between the two moments. A slow answer is passed
+   * over, as it tells little, with two exceptions. The estimate may be old. Or the reading may
+   * contradict it, as after a step: the clock is ahead even if the answer took no time, or behind
+   * even if the request took none.
    */
   void learn(long sentNanos, long receivedNanos, long storeMicros) {
     long trip = TimeUnit.NANOSECONDS.toMicros(receivedNanos - sentNanos);
@@ -41,7 +41,7 @@ final class StoreClock {
     }
   }
 
-  /** What the server's clock shows when a request submitted then is too old to be executed. */
+  /** The server time after which a request submitted then is too old to be executed. */
   long deadline(long submittedNanos) {
     return at(submittedNanos) + timeoutMicros;
   }

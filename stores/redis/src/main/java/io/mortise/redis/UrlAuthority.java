@@ -8,8 +8,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What stands between the two slashes and the parameters of a URL that names several servers:
- * {@code [user:password@]host[:port],…[/path]}. Never shows the password.
+ * The part between the two slashes and the parameters of a URL that names several servers: {@code
+ * [user:password@]host[:port],…[/path]}. Never shows the password.
  *
  * @param path without its slash
  */
@@ -29,9 +29,9 @@ record UrlAuthority(
   }
 
   /**
-   * Takes it apart.
+   * Parses it.
    *
-   * @param example how such a URL looks, for the message
+   * @param example a correct URL, for the message
    * @throws IllegalArgumentException if it is not as described above
    */
   static UrlAuthority parse(StoreUrl url, int defaultPort, String example) {

@@ -3,7 +3,7 @@
 -- KEYS[1] = the session: <prefix>s:<session>
 -- KEYS[2] = its notifications: <prefix>n:<session>
 --
--- Returns how many of the two there were.
+-- Returns how many of the two keys existed.
 --
 -- Atomic because Redis runs one script at a time. DEL is allowed on a full server. Lowest server version: 6.2.
 

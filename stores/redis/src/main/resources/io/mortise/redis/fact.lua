@@ -6,8 +6,8 @@
 -- ARGV[2] = the new text
 -- ARGV[3] = how long it is kept (ms)
 --
--- Returns what the key holds, or nothing; of a replacement the new version, or 0 if another one stands and nothing was changed.
--- A version is the server's time in microseconds, or one more than the version before: it does not come back after the key
+-- Returns the key's value, or nothing; for a replacement the new version, or 0 if the version differs and nothing was changed.
+-- A version is the server's time in microseconds, or one more than the previous version: it is never reused after the key
 -- has gone.
 --
 -- Atomic because Redis runs one script at a time. Expiry (PX) is by the server's clock. Lowest server version: 6.2.
@@ -15,7 +15,7 @@
 local present = redis.call('GET', KEYS[1])
 if not ARGV[1] then
   if not present then
-    -- Refused by a replica, which may not have it yet.
+    -- A replica refuses this write; it may not have the text yet.
     redis.call('DEL', KEYS[1])
   end
   return present

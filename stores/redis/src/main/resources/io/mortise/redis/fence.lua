@@ -1,18 +1,18 @@
--- Runs a command unless a later holder of the lock was here; installs the token.
+-- Runs a command unless the fence has seen a later holder of the lock; installs the token.
 --
 -- KEYS[1] = the fence: fence:<resource>, in the slot of the resource
 -- KEYS[2] = the resource
 -- ARGV[1] = fencing token (19 digits)
--- ARGV[2] = who holds it (1 to 64 characters)
+-- ARGV[2] = its holder (1 to 64 characters)
 -- ARGV[3…] = the command, word by word; none to install the token only. Its keys must be in the slot of the resource
 --
--- Returns { 1, what the command returned }, or { 0, token of the later holder, that holder } with nothing written. The same
+-- Returns { 1, the command's reply }, or { 0, token of the later holder, that holder } with nothing written. The same
 -- token from another holder is refused too: then the lock's store granted it twice.
 --
--- Tokens have 64 bits and Lua counts in doubles: they are never numbers here, but texts of one length, which compare alike.
--- The fence holds <token 19><holder> and never expires: a forgotten token would let a late holder in.
+-- Tokens have 64 bits and Lua counts in doubles: they are texts of one length here, which compare alike.
+-- The fence holds <token 19><holder> and never expires: a forgotten token would let a stale holder in.
 --
--- Atomic because Redis runs one script at a time, nothing else between check and write. If the command fails the token stays
+-- Atomic because Redis runs one script at a time, with nothing between check and write. If the command fails the token stays
 -- installed, and the error is returned. Lowest server version: 2.6.
 
 local seen = redis.call('GET', KEYS[1])

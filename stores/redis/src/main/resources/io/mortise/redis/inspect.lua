@@ -1,13 +1,13 @@
--- Looks at one lock; changes nothing.
+-- Reads one lock; changes nothing.
 --
 -- KEYS[1] = the record of the lock: <prefix>l:<name>
 -- ARGV[1] = prefix of all keys
--- ARGV[2] = most waiters and most holders to tell
+-- ARGV[2] = the most waiters and the most holders to return
 --
--- Returns nothing if nothing is known of the lock, or its keys are somebody else's; else the server's time (µs, text), the record (see lock.lua), how
--- many wait (text), then for each holder of an inflated record and each waiter in order: attempt, entry. Then '' and for each
--- session met, from the lone holder on: session, ms that it lives yet (text), its value or ''. With strict expiry the value
--- of a session that is over is that of its beat.
+-- Returns nothing if the lock has no record, or a foreign key stands there; else the server's time (µs, text), the record
+-- (see lock.lua), the number of waiters (text), then for each holder of an inflated record and each waiter in order: attempt,
+-- entry. Then '' and for each session met, from the lone holder on: session, ms left (text), its value or ''. With strict
+-- expiry the value of an ended session is that of its beat.
 --
 -- Atomic because Redis runs one script at a time: a snapshot. Lowest server version: 6.2.
 

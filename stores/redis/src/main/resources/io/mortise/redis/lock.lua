@@ -1,7 +1,7 @@
 -- Acquire, abandon, adjust, evict, open and sweep: one operation on each of the given locks, in order.
 --
 -- KEYS[i]     = the record of the i-th operation's lock: <prefix>l:<name>; up to 64 of them, and in a cluster one more,
---               which is never there: as long as the slot moves, the server then refuses the call instead of doing half
+--               which never exists: while the slot migrates, the server then refuses the call instead of doing half
 -- ARGV[1]     = prefix of all keys
 -- ARGV[2]     = deadline (µs since 1970 by the server's clock): no acquire or adjust runs after it
 -- ARGV[3]     = how long the record of an idle lock is kept (ms)
@@ -23,22 +23,22 @@
 --                                                    capacity differs, not held, would widen, server full; nothing changed
 --   L<now 16>                   too late; nothing changed
 --   X<error>                    a key is not what it should be, or the server takes no writes; nothing changed
---   #<number 7>                 so many were swept, or opened
+--   #<number 7>                 count of swept or opened locks
 --
 -- Atomic because Redis runs one script at a time. An error does not undo earlier writes, so an operation reads
 -- everything before it writes, and only its first write can be refused. Expiry is by the server's clock (PX, TIME).
--- What operations write first is allowed on a full server where it gives locks back (PERSIST, not SET).
+-- An operation that releases locks begins with a write that a full server allows (PERSIST, not SET).
 -- Lowest server version: 6.2.
 --
--- A waiter that would not hear of its grant is passed over and keeps its place, unless it is the one that asks: its session
--- said at its last renewal that it listens to its inbox, and by the server's own count (PUBSUB NUMSUB, in a cluster from 7.0
--- on SHARDNUMSUB) nobody does now. So it is with a process that was killed. A process that may not subscribe never says that
--- it listens, and is never passed over. One that lives and has lost its subscription says so at its next renewal, once a
--- second while it waits, and is passed over until then at most. Where the count is not to be had (a user without PUBSUB, a
--- cluster before 7.0) nobody is passed over. This only chooses who comes next: whether a session lives, its expiry decides.
+-- A waiter that cannot receive its grant is passed over and keeps its place, unless it sent this request. Such a waiter's
+-- session said at its last renewal that it listens to its inbox, but by the server's own count (PUBSUB NUMSUB, in a cluster
+-- from 7.0 on SHARDNUMSUB) the inbox has no subscriber now, as after a kill. A process that may not subscribe never says
+-- that it listens, and is never passed over. A live process that has lost its subscription says so at its next renewal, once
+-- a second while it waits, and is passed over until then at most. Without the count (a user without PUBSUB, a cluster before
+-- 7.0) no waiter is passed over. This only chooses the next waiter: expiry alone decides whether a session lives.
 --
 -- Keys of a lock:
---   l:<name>  string. First byte: - free, nobody waits; = free, but shut or with a queue; h held alone, nobody told;
+--   l:<name>  string. First byte: - free, no waiters; = free, but shut or with a queue; h held alone, holder not told;
 --             w held alone, holder told; x anything else, holders are in o and d. Then last token 16, and for
 --       - =   last end: attempt 22, end 1; = also: shut until 16
 --       h w   attempt 22, tokens 4 [, last end 23 [, note 16 or: since 16, free at 16, shut until 16, evicted 0|1, note 16, label ]]
@@ -52,15 +52,15 @@
 -- Keys of a session: s:<session> string <beat 16><ttl ms 16><listens 0|1><label>, n:<session> sorted set of notifications by id;
 -- inbox channel i:<session>. Notifications: G<attempt><token 16><tokens 4><wanted><timed><name>, W<attempt><name>,
 -- X<attempt><end><name>; its id is twice a time (µs); one more for W after G of the same hold; for X less 2^53, so that X
--- comes first. What ends a hold takes its G and W away: O(log n).
+-- comes first. The end of a hold removes its G and W: O(log n).
 
 local PREFIX, DEADLINE, RETENTION = ARGV[1], tonumber(ARGV[2]), ARGV[3]
--- At so many of those who wait ahead is looked, for when their sessions end: who joins a long queue pays no more.
+-- The most waiters ahead whose sessions' ends are read, so that joining a long queue takes constant time.
 local LOOKED_AT = 8
 local try, sub, byte, format = redis.pcall, string.sub, string.byte, string.format
 local now
 
--- News ids rise with the clock; a script that tells much takes longer than a µs for each.
+-- Notification ids rise with the clock; a script that sends many takes longer than a µs for each.
 local told_so_far = 0
 
 local function clock()
@@ -69,7 +69,7 @@ local function clock()
   return now
 end
 
--- In a cluster to those who listen at this slot, where the server knows that (7.0); else to all.
+-- In a cluster, publishes to the subscribers of this slot where the server supports that (7.0); else to all.
 local function publish(channel, text)
   local sent = #KEYS > #ARGV - 3 and try('SPUBLISH', channel, text)
   if type(sent) ~= 'number' then
@@ -77,7 +77,7 @@ local function publish(channel, text)
   end
 end
 
--- Whether a session that listened when it was renewed has nobody at its inbox now.
+-- Whether a session that listened at its last renewal has no subscriber at its inbox now.
 local function disconnected(session)
   local count = try('PUBSUB', #KEYS > #ARGV - 3 and 'SHARDNUMSUB' or 'NUMSUB', PREFIX .. 'i:' .. session)
   if count[2] ~= 0 then
@@ -101,7 +101,7 @@ local function machine()
     return format('%016.0f', x)
   end
 
-  -- Raises an answer's error: as long as nothing is written, the operation has then done nothing.
+  -- Raises an answer's error. If nothing is written yet, the operation has changed nothing.
   local function sure(answer)
     if type(answer) == 'table' and answer.err then
       error(answer.err, 0)
@@ -113,7 +113,7 @@ local function machine()
     return sure(try(...))
   end
 
-  -- Milliseconds that a session lives yet, 0 if it has ended, nil if that cannot be known here.
+  -- Milliseconds that a session has left, 0 if it has ended, nil if that cannot be known here.
   local lives = {}
   local function life(session)
     local left = lives[session]
@@ -188,7 +188,7 @@ local function machine()
     if not lock.last or #text < 40 then
       error(FOREIGN, 0)
     end
-    -- Whoever joins the queue of a lock tells its holder, so nobody waits as long as that is not told.
+    -- A waiter that joins a lock's queue tells the holder, so an untold holder means an empty queue.
     lock.nobody = state == 45 or state == 104
     if state == 45 or state == 61 then
       lock.ending = sub(text, 18, 40)
@@ -253,7 +253,7 @@ local function machine()
     lock.taken[#lock.taken + 1] = attempt
   end
 
-  -- The first waiter from that place in the queue on, without those that this step took from it, and its place; nil if
+  -- The first waiter from that place in the queue on, except those that this step took from it, and its place; nil if
   -- there is none.
   local function waiter_from(lock, at)
     if lock.nobody then
@@ -286,7 +286,7 @@ local function machine()
     return attempt
   end
 
-  -- The next holders to look at, 64 at most, without those that this step has ended.
+  -- The next holders to look at, 64 at most, except those that this step has ended.
   local function window(lock)
     if not lock.window then
       lock.window = {}
@@ -324,7 +324,7 @@ local function machine()
     return hold.free > 0 and hold.free <= now
   end
 
-  -- Returns the id of the notification, 0 if nobody is there to be told. W follows the note of the hold's G, if it has one.
+  -- Returns the id of the notification, 0 if the session is not known to live. W follows the note of the hold's G, if it has one.
   local function tell(lock, attempt, notification, note)
     if (life(sub(attempt, 1, 12)) or 0) == 0 then
       return 0
@@ -391,8 +391,8 @@ local function machine()
       .. (hold.free > 0 and wide(math.max(0, hold.free - now)) or '')
   end
 
-  -- Grants to waiters in order for as long as they fit, dropping the dead. Who would not hear of it is passed over, unless
-  -- it is the one that asks. Tells whether the next is a newcomer, and whether work is left.
+  -- Grants to waiters in order for as long as they fit, dropping the dead. A waiter that cannot receive the grant is passed
+  -- over, unless it sent this request. Returns whether the next is a newcomer, and whether work is left.
   local function serve(lock, asking)
     local at, before = 1, #lock.taken
     for step = 0, STEPS do
@@ -404,7 +404,7 @@ local function machine()
       if not attempt then
         return true, false
       elseif step == STEPS then
-        -- Of those that were passed over alone nothing is left to do.
+        -- For waiters that were passed over, no work is left.
         return false, #lock.taken > before
       end
       local session = sub(attempt, 1, 12)
@@ -430,7 +430,7 @@ local function machine()
     end
   end
 
-  -- The text of the record, and for how long it is kept if not for ever.
+  -- The text of the record, and its retention if it expires.
   local function record(lock, waiter)
     local start = wide(lock.last)
     if lock.capacity == SHARERS and lock.count == 0 then
@@ -458,7 +458,7 @@ local function machine()
       idle and format('%.0f', RETENTION + math.max(0, math.ceil((lock.shut - now) / 1000))) or nil
   end
 
-  -- Writes what has changed. Gives locks back even on a full server if gentle; else the first write may be refused.
+  -- Writes all changes. If gentle, releases locks even on a full server; else the first write may be refused.
   local function save(lock, gentle, waiter)
     local started, text, keep = false, nil, nil
     -- A full server allows these two, and every write after them.
@@ -522,7 +522,7 @@ local function machine()
       read('HLEN', lock.d)
     end
     if waiter then
-      -- First, since nothing has shown yet that these keys are ours.
+      -- First, since the type of these keys is not known yet.
       write('HSET', lock.d, waiter.attempt, waiter.text)
       local added = try('ZADD', lock.q, waiter.ticket, waiter.attempt)
       if type(added) ~= 'number' then
@@ -571,7 +571,7 @@ local function machine()
     for _, told in ipairs(lock.tells) do
       local session = sub(told.attempt, 1, 12)
       local key = PREFIX .. 'n:' .. session
-      -- Of what another type stands there, nothing is told; the waiter's poll finds out.
+      -- A notification for a key of another type is dropped; the waiter's poll finds out.
       if not started then
         started = true
         open_gate()
@@ -584,7 +584,7 @@ local function machine()
     end
   end
 
-  -- Ends holds whose time is over and those of a session that was proven dead.
+  -- Ends holds whose time is over, and those of a session that was proven dead.
   local function end_over(lock, dead)
     if dead == '' and (lock.soonest == 0 or lock.soonest > now) then
       return
@@ -606,7 +606,7 @@ local function machine()
     end
   end
 
-  -- Where more hold than one step looks at, those that it looked at go to the end, so that each gets its turn.
+  -- With more holders than one step looks at, those it looked at go to the end, so that each gets its turn.
   local function look_further(lock)
     lock.rotate = lock.inflated and lock.count > STEPS
   end
@@ -632,7 +632,7 @@ local function machine()
       end
     end
     if in_way and life(sub(in_way.attempt, 1, 12)) ~= 0 then
-      -- Only past the living: who comes back with the proof must find the dead where they were.
+      -- Skips live sessions only: the request that comes back with the proof must find the dead in their place.
       look_further(lock)
     end
     local ahead, waiter = -1, nil
@@ -652,7 +652,7 @@ local function machine()
     save(lock, false, waiter)
     local left = in_way and (life(sub(in_way.attempt, 1, 12)) or 1) * 1000
     if ahead > 0 then
-      -- Whether one who waits ahead has died is seen when its session ends.
+      -- The death of a waiter ahead is noticed when its session ends.
       local before = try('ZRANGE', lock.q, 0, math.min(ahead, LOOKED_AT) - 1)
       for i = 1, #before do
         local lives_yet = life(sub(before[i], 1, 12)) or 0
@@ -695,7 +695,7 @@ local function machine()
     if not hold and first and lock.used + want.weight <= capacity then
       hold = grant(lock, attempt, want)
       if head(lock) then
-        -- Those that were passed over have told somebody before. The answer may be lost.
+        -- Waiters that were passed over have told the holder before, but that answer may be lost.
         hold.told = true
         tell(lock, attempt, 'W' .. attempt)
       end
@@ -764,7 +764,7 @@ local function machine()
     local left = life(sub(attempt, 1, 12)) or 1
     local how, more, _ = '-', false, nil
     if hold and close and left > 0 then
-      -- The owner is told, once, and gives it up, or its own deadline ends its belief before the session's TTL has passed.
+      -- The owner is told once and gives up; else its own deadline ends its belief before the session's TTL has passed.
       if not hold.evicted then
         tell(lock, attempt, 'X' .. attempt .. 'V')
       end
@@ -855,9 +855,9 @@ local function machine()
   end
 end
 
--- The two paths of a plain lock that is contended: whoever holds it, holds it alone, has no times and was not evicted.
--- They do and answer what the machine does, which takes twice as long, and leave to it, with nothing written, whatever is
--- not as usual: a dead session, a poll, a full server, keys of another type. Made only when needed.
+-- The two paths of a contended plain lock, whose holder is alone, has no times and was not evicted. They have the effects
+-- and answers of the machine, in half its time. Any unusual case is left to it with nothing written: a dead session, a poll,
+-- a full server, keys of another type. Made only when needed.
 local function contended()
   local NO_TIMES = string.rep('0', 33)
 
@@ -865,7 +865,7 @@ local function contended()
     return format('%016.0f', x)
   end
 
-  -- Milliseconds that the attempt's session lives yet; nil if it has ended or that cannot be known.
+  -- Milliseconds that the attempt's session has left; nil if it has ended or that cannot be known.
   local lives = {}
   local function life(attempt)
     local session = sub(attempt, 1, 12)
@@ -954,7 +954,7 @@ local function contended()
       .. wide(sub(text, 2, 17) - sub(text, 40, 43) + 1) .. wide(held * 1000)
   end
 
-  -- Gives the lock to the queue's head.
+  -- Grants the lock to the queue's head.
   local function hand_off(key, attempt, text)
     local name = sub(key, #PREFIX + 3)
     local q, d = PREFIX .. 'q:' .. name, PREFIX .. 'd:' .. name
@@ -995,7 +995,7 @@ end
 
 local general, wait, hand_off
 local mine, lives
--- The record of the lock that the operation before gave back, if this one takes it again: only what comes of both is written.
+-- The record of the lock that the previous operation released, if this one takes it again: only the joint result is written.
 local freed
 local answers = {}
 for i = 1, #ARGV - 3 do
@@ -1003,7 +1003,7 @@ for i = 1, #ARGV - 3 do
   local op, answer, text, again = byte(arg), nil, nil, freed
   freed = nil
   if op == 101 and #arg == 28 then
-    -- A plain lock that is free, or of which nothing is known.
+    -- A plain lock that is free, or has no record.
     text = again or try('GET', key)
     local last = not text and 0
     if type(text) == 'string' and byte(text) == 45 and #text == 40 then
@@ -1042,7 +1042,7 @@ for i = 1, #ARGV - 3 do
       answer = wait(key, arg, text)
     end
   elseif op == 114 then
-    -- Held alone, nobody told, no times.
+    -- Held alone, holder not told, no times.
     text = try('GET', key)
     if type(text) == 'string' and byte(text) == 104 and #text <= 66 and sub(text, 18, 39) == sub(arg, 2) then
       local free, follows = '-' .. sub(text, 2, 39) .. 'R', ARGV[i + 4]
@@ -1064,7 +1064,7 @@ for i = 1, #ARGV - 3 do
   if not answer then
     general = general or machine()
     if again then
-      -- Not taken again after all: both as if each had come alone.
+      -- Not taken again after all: both run as if each had come alone.
       answers[i - 1], text = general(key, ARGV[i + 2]), nil
     end
     answer = general(key, arg, text)

@@ -1,9 +1,9 @@
--- Keeps the records of idle locks for no longer than that; what is held, waited for or shut stays as it is.
+-- Shortens the retention of idle locks' records; locks with a holder or waiters, or shut ones, stay as they are.
 --
--- KEYS[i] = the record of a lock: <prefix>l:<name>; what lock.lua says of one more in a cluster holds here too
--- ARGV[1] = how long they are kept at most (ms)
+-- KEYS[i] = the record of a lock: <prefix>l:<name>; in a cluster one more, which never exists (see lock.lua)
+-- ARGV[1] = the longest retention (ms)
 --
--- Returns how many are kept for less long than before.
+-- Returns how many records were shortened.
 --
 -- Atomic because Redis runs one script at a time. PEXPIRE is allowed on a full server. Lowest server version: 6.2.
 

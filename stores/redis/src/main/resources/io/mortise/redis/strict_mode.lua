@@ -1,4 +1,4 @@
--- Tells whether the sessions of this namespace end by beats, and from now on if that is wanted.
+-- Returns whether the sessions of this namespace end by beats; makes them do so on request.
 --
 -- KEYS[1] = the mode: <prefix>mode
 -- ARGV[1] = '1' if strict expiry is wanted

@@ -1,4 +1,4 @@
--- Makes the server's clock take a session for alive again, whose beat is there.
+-- Restores the expiring key of a session whose beat still exists, so that the server's clock counts it as alive again.
 --
 -- KEYS[1] = the session's beat: <prefix>b:<session>
 -- KEYS[2] = the session: <prefix>s:<session>

@@ -15,7 +15,7 @@ import java.util.Optional;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A server that has lost what it had acknowledged: who is told, and what tokens do. */
+/** A server that has lost acknowledged writes: which holders are told, and what tokens do. */
 class AcknowledgedDataLossTest {
   private static final Duration TTL = Duration.ofSeconds(3);
   private static final String LOCK = "invoice/42";

@@ -9,8 +9,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A server whose clock a test moves on, shared by all tests of the JVM. Public, for the loaders of
- * mutants.
+ * A server whose clock a test sets forward, shared by all tests of the JVM. Public, for the loaders
+ * of mutants.
  */
 public final class AdjustableClockServer {
   private static @Nullable AdjustableClockServer shared;
@@ -25,10 +25,10 @@ public final class AdjustableClockServer {
     Runtime.getRuntime().addShutdownHook(new Thread(clock::close));
   }
 
-  /** Where there is none, the test is skipped, or on CI fails. */
+  /** If there is none, the test is skipped, or on CI fails. */
   public static synchronized AdjustableClockServer shared() {
     if (shared == null) {
-      // The one without jemalloc, which reads the clock before libfaketime is ready.
+      // The build without jemalloc, which reads the clock before libfaketime is ready.
       Path program = TestPrerequisites.required(RedisServer.bundled(), "The Redis server");
       shared =
           new AdjustableClockServer(
@@ -42,17 +42,17 @@ public final class AdjustableClockServer {
     return Optional.ofNullable(shared).map(AdjustableClockServer::server);
   }
 
-  /** Sees that clock. */
+  /** The server that runs by this clock. */
   public RedisServer server() {
     return server;
   }
 
-  /** How far its clock was moved. */
+  /** How far the clock was set forward. */
   public Duration passed() {
     return passed;
   }
 
-  /** Moves it on. */
+  /** Sets the clock forward. */
   public void pass(Duration time) {
     passed = passed.plus(time);
     clock.set(passed);

@@ -4,7 +4,7 @@ import io.mortise.testkit.contract.ContractFor;
 import io.mortise.testkit.contract.client.LockClientContract;
 import org.junit.jupiter.api.Tag;
 
-/** What users may take for granted, on a cluster. */
+/** The client contract, on a cluster. */
 @ContractFor({"redis-cluster", "rediss-cluster"})
 @Tag("extended")
 class ClusterClientTest extends LockClientContract {

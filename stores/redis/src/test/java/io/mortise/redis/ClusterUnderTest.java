@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
 final class ClusterUnderTest implements StoreUnderTest {
   private static final AtomicInteger NAMESPACES = new AtomicInteger();
 
-  /** The one that is tested, where it is one. */
+  /** The bucket that is tested, if only one is. */
   private static final int PART = 5;
 
   private static final Map<RedisServers, Shared> SHARED = new EnumMap<>(RedisServers.class);
@@ -41,7 +41,7 @@ final class ClusterUnderTest implements StoreUnderTest {
   private @Nullable LockStore whole;
 
   /**
-   * @param onePart whether what is tested is a bucket, which is what keeps sessions
+   * @param onePart whether a single bucket, which is what keeps sessions, is tested
    */
   ClusterUnderTest(boolean onePart) {
     this(RedisServers.REDIS_7, onePart);
@@ -52,7 +52,7 @@ final class ClusterUnderTest implements StoreUnderTest {
     this.onePart = onePart;
   }
 
-  /** A cluster, and what it asks for. */
+  /** A cluster and its credentials. */
   private record Shared(RedisCluster cluster, @Nullable RedisSecurity access) {
     static Shared start(RedisServers version) {
       RedisSecurity access = version == RedisServers.REDIS_6 ? secure() : null;
@@ -63,7 +63,7 @@ final class ClusterUnderTest implements StoreUnderTest {
     private static RedisSecurity secure() {
       try {
         Path folder = Files.createTempDirectory("mortise-cluster");
-        // The last to be registered is deleted first.
+        // Files are deleted in reverse order of registration.
         folder.toFile().deleteOnExit();
         RedisSecurity access = RedisSecurity.make(folder, "of the cluster", "");
         try (Stream<Path> files = Files.list(folder)) {
@@ -126,7 +126,7 @@ final class ClusterUnderTest implements StoreUnderTest {
     return Duration.ofMillis(400);
   }
 
-  /** As when the replicas of all masters are gone. */
+  /** As if the replicas of all masters were gone. */
   @Override
   public Optional<Runnable> forbidWrites() {
     if (shared(version).access() != null) {

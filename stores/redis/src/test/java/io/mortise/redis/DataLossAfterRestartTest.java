@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A server that comes back with less than it had answered. */
+/** A server that comes back without some of its acknowledged writes. */
 @Timeout(120)
 class DataLossAfterRestartTest {
   private static final Duration LONG = Duration.ofSeconds(20);
@@ -30,7 +30,7 @@ class DataLossAfterRestartTest {
     return LockClient.builder().url(server.url() + parameters).ttl(Duration.ofSeconds(9)).build();
   }
 
-  /** Makes the server look like one that has taken over, without this record. */
+  /** Makes the server look like a promoted replica without this record. */
   private static void forget(RedisServer server, String lock) {
     server.ask("DEL", "m::l:" + lock);
     server.ask("DEBUG", "CHANGE-REPL-ID");
@@ -52,7 +52,7 @@ class DataLossAfterRestartTest {
       known.onLost(lost::add);
       long token = forgotten.token();
       forget(server, "forgotten");
-      // One renewal later.
+      // The next renewal finds out.
       await().atMost(LONG).until(() -> !lost.isEmpty());
       assertThat(forgotten.state()).isEqualTo(Lease.State.LOST);
       await().atMost(LONG).until(() -> known.state() == Lease.State.HELD);
@@ -96,7 +96,7 @@ class DataLossAfterRestartTest {
     }
   }
 
-  /** Its token, though it may be lost by now. */
+  /** The token of a lease that may be lost by now. */
   private static long first(Lease lease) {
     return Long.parseLong(lease.toString().replaceAll(".*token=(\\d+).*", "$1"));
   }

@@ -16,11 +16,11 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** Requests whose answer nobody waits for may travel with the next, but not out of order. */
+/** Requests whose answer no caller awaits may travel with the next, but not out of order. */
 class DeferredReleaseTest {
   private static final LockName LOCK = LockName.of("invoice/42");
 
-  /** By what commands travel. */
+  /** The transport under test. */
   String transport() {
     return "direct";
   }

@@ -23,8 +23,8 @@ import org.junit.jupiter.api.Test;
 
 /**
  * A rolling upgrade: this version understands keys as release 0.1.0 writes them. The texts here
- * never change; a release that writes others adds a test of its own. What this version writes is
- * kept in {@link LockTranscriptTest}.
+ * never change; a release that writes others adds a test of its own. {@link LockTranscriptTest}
+ * fixes what this version writes.
  */
 class EarlierKeysTest {
   private static final Duration TTL = Duration.ofSeconds(30);

@@ -13,7 +13,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A client in another language, as far as a server can tell: it speaks the protocol from a socket
+ * A client in another language, as far as a server can tell: it speaks the protocol over a socket
  * and locks as published. Shares no code with ours. For one thread.
  */
 final class ForeignClient implements AutoCloseable {
@@ -23,13 +23,15 @@ final class ForeignClient implements AutoCloseable {
   private static final String EXTEND =
       "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('pexpire', KEYS[1], ARGV[2]) end return 0";
 
-  /** The re-entrant hash: enter unless somebody else is in; answers how long he may be. */
+  /**
+   * The re-entrant hash: enters unless another client is in; answers how long that one may stay.
+   */
   private static final String ENTER =
       "if redis.call('exists', KEYS[1]) == 0 or redis.call('hexists', KEYS[1], ARGV[1]) == 1 then"
           + " redis.call('hincrby', KEYS[1], ARGV[1], 1) redis.call('pexpire', KEYS[1], ARGV[2]) return nil end"
           + " return redis.call('pttl', KEYS[1])";
 
-  /** One out; the last one tells those who wait. */
+  /** Leaves once; the last exit notifies the waiters. */
   private static final String LEAVE =
       "if redis.call('hexists', KEYS[1], ARGV[1]) == 0 then return nil end"
           + " if redis.call('hincrby', KEYS[1], ARGV[1], -1) > 0 then"

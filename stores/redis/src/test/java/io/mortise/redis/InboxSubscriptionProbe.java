@@ -8,24 +8,24 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.awaitility.Awaitility;
 
-/** Who listens, as a server knows it, and as those who listen know it. */
+/** The subscribers of a channel, by the server's count and by the clients' own view. */
 final class InboxSubscriptionProbe {
   private static final LockName NOBODY_HAS = LockName.of("inboxes");
 
   private final List<LockStore> stores = new CopyOnWriteArrayList<>();
 
-  /** Knows a store by which somebody may listen. */
+  /** Registers a store that may subscribe. */
   LockStore of(LockStore store) {
     stores.add(store);
     return store;
   }
 
-  /** Waits until somebody listens to a channel, or nobody does. */
+  /** Waits until a channel has a subscriber, or has none. */
   void await(RedisServer server, String channel, boolean heard) {
     await(server, "CHANNELS", channel, heard);
   }
 
-  /** The same of a channel of a slot. */
+  /** The same for a channel of a slot. */
   void awaitInShard(RedisServer server, String channel, boolean heard) {
     await(server, "SHARDCHANNELS", channel, heard);
   }
@@ -35,8 +35,8 @@ final class InboxSubscriptionProbe {
         .atMost(BoundedWait.ANSWER)
         .until(() -> server.ask("PUBSUB", list, channel).contains(channel) == heard);
     if (heard) {
-      // A later answer on the same connection: what the server confirmed has been read then. Those
-      // that are closed answer too, that they are.
+      // A later answer on the same connection: by then the server's confirmation was read. A closed
+      // connection answers too, by a failure.
       stores.forEach(
           store -> BoundedWait.join(store.reopen(NOBODY_HAS).handle((open, closed) -> true)));
     }

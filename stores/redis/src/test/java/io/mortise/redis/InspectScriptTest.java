@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** What {@code inspect.lua} shows of a lock, to the letter. */
+/** The exact answers of {@code inspect.lua} about a lock. */
 class InspectScriptTest extends LockScriptFixture {
 
   @Test

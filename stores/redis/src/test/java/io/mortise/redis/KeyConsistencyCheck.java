@@ -2,7 +2,7 @@ package io.mortise.redis;
 
 import java.util.List;
 
-/** Whether the keys of a namespace fit together, as the head of {@code lock.lua} says. */
+/** Checks that the keys of a namespace are consistent, as the head of {@code lock.lua} demands. */
 final class KeyConsistencyCheck implements AutoCloseable {
   private static final String CHECK =
       """
@@ -75,7 +75,7 @@ final class KeyConsistencyCheck implements AutoCloseable {
     this.prefix = "m:" + namespace + ":";
   }
 
-  /** What does not fit; empty if all does. */
+  /** The inconsistencies; empty if there are none. */
   List<String> faults() {
     return ((List<?>) client.call("EVAL", CHECK, "0", prefix))
         .stream().map(String::valueOf).toList();

@@ -14,14 +14,14 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Processes of their own that wait for a lock, and die or stand still. */
+/** Separate processes that wait for a lock, and are killed or paused. */
 @Timeout(300)
 class KilledWaiterTest {
   private static final Duration TTL = Duration.ofSeconds(15);
   private static final Duration AT_ONCE = BoundedWait.scaled(Duration.ofSeconds(1));
   private static final String LOCK = "k";
 
-  /** Of the session of a process that waits and holds nothing. */
+  /** TTL of the session of a process that waits and holds nothing. */
   private static final long WAITING_MILLIS = 3_000;
 
   /** Well below the TTL. */
@@ -37,12 +37,12 @@ class KilledWaiterTest {
         .until(() -> server.ask("ZRANGE", "m::q:" + LOCK, "0", "-1").size() == count);
   }
 
-  /** By what commands travel in the first test. */
+  /** The transport of the first test. */
   String transport() {
     return "direct";
   }
 
-  /** The inbox of the first in the queue, which has said by a renewal that it listens. */
+  /** The inbox of the first waiter, which has said by a renewal that it listens. */
   private static String inboxOfHead(RedisServer server) {
     String attempt = server.ask("ZRANGE", "m::q:" + LOCK, "0", "0").get(0);
     String session = attempt.substring(0, 12);
@@ -52,7 +52,7 @@ class KilledWaiterTest {
     return "m::i:" + session;
   }
 
-  /** Waits until the first in the queue has renewed as one that only waits. */
+  /** Waits until the first waiter has renewed as a session that only waits. */
   private static void awaitShortSessionOfHead(RedisServer server) {
     String attempt = server.ask("ZRANGE", "m::q:" + LOCK, "0", "0").get(0);
     String session = attempt.substring(0, 12);

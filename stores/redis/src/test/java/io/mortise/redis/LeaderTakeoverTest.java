@@ -16,12 +16,12 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** How soon a leader is followed. */
+/** How soon a leader has a successor. */
 class LeaderTakeoverTest {
   private static final String NAME = "leader";
   private static final int TURNS = 9;
 
-  /** Of half of the turns: a busy machine may delay some. */
+  /** For half of the turns: a busy machine may delay some. */
   private static final Duration HAND_OVER = BoundedWait.scaled(Duration.ofMillis(50));
 
   private static final Duration TTL = Duration.ofSeconds(2);

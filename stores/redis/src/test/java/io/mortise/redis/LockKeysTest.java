@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Which keys of a lock there are: of one that nobody wants any more, a record that expires. */
+/** The keys that a lock has: an idle lock has only a record that expires. */
 class LockKeysTest {
   private static final LockName LOCK = LockName.of("k");
   private static final long RETENTION = 600_000;
@@ -83,7 +83,7 @@ class LockKeysTest {
     return (Long) admin.call("PTTL", "m::l:k");
   }
 
-  /** The record alone, and what was told has gone with the holds that it was about. */
+  /** Only the record is left; notifications have gone with their holds. */
   private void assertForgottenAfter(long leastMillis) {
     assertThat((List<?>) admin.call("KEYS", "m::[lqod]:*")).isEqualTo(List.of("m::l:k"));
     assertThat(left()).isBetween(leastMillis, leastMillis + RETENTION);

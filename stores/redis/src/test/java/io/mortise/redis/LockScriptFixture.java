@@ -7,7 +7,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.TestInstance;
 
-/** A server on which scripts run at a time that the test chooses, and sessions that live there. */
+/** A server on which scripts run at a time that the test sets, with live sessions. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class LockScriptFixture {
   static final String P = "m:";

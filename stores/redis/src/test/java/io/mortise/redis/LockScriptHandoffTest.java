@@ -18,8 +18,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What {@code lock.lua} answers to the letter, and which keys it leaves, where a lock changes hands
- * other than by a plain release, where a time is over at this very moment, and on a full server.
+ * The exact answers of {@code lock.lua} and the keys it leaves, in unusual hand-offs: other than by
+ * a plain release, at the very moment of an expiry, and on a full server.
  */
 class LockScriptHandoffTest extends LockScriptFixture {
 
@@ -108,7 +108,7 @@ class LockScriptHandoffTest extends LockScriptFixture {
     assertThat(ask(adjust(A, 1, ALL, ALL, 0, 0, 0))).isEqualTo("N");
   }
 
-  /** Of sixteen digits all count. */
+  /** All of the sixteen digits count. */
   @Test
   void givenTimesOfDecades_thenTheyAreKept() {
     long decades = 2_000_000_000_000_000L;
@@ -174,7 +174,7 @@ class LockScriptHandoffTest extends LockScriptFixture {
     assertThat(ask(acquire(A))).as("who has it").startsWith("G");
   }
 
-  /** What gives back, or is told to one who has it. */
+  /** Operations that release, or that are answered to the holder. */
   @ParameterizedTest
   @ValueSource(strings = {"r", "j", "vC", "vB", "s", "o", "over", "poll"})
   void givenFullServer_thenWhatGivesBackIsDone(String operation) {
@@ -224,7 +224,7 @@ class LockScriptHandoffTest extends LockScriptFixture {
     assertThat(ask(plain(A, true, 1))).startsWith(error);
   }
 
-  /** A short way that has written an entry before it finds out takes it away. */
+  /** A short path that has written an entry before it finds out removes it. */
   @Test
   void givenQueueOfAnotherType_thenWhoCannotJoinLeavesNothing() {
     script.raw("SET", P + "q:k", "text");

@@ -14,14 +14,14 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs {@code lock.lua} on a server, with the time and the lives of sessions that a test chooses,
- * and shows all that it did: answers, what it told, and every key. For one thread.
+ * Runs {@code lock.lua} on a server, with the time and the session lifetimes that a test sets, and
+ * records all effects: answers, notifications, and every key. For one thread.
  */
 final class LockScriptRunner implements AutoCloseable {
   /** How long the record of an idle lock is kept (ms). */
   private static final long RETENTION = 60_000;
 
-  /** What the script sees instead of the server; the rest is the server's. */
+  /** Replaces calls of the server in the script; other calls reach the server. */
   private static final String BEFORE =
       """
       local now, P, told, asked = tonumber(ARGV[1]), ARGV[2], {}, {}
@@ -85,19 +85,18 @@ final class LockScriptRunner implements AutoCloseable {
   /** The server's time (µs since 1970). */
   long now;
 
-  /** For how long after it requests may run (µs). */
+  /** How much longer requests may run (µs). */
   long grace;
 
   /** Whether the calls go to a slot of a cluster. */
   boolean cluster;
 
   /**
-   * What came of a call.
+   * The result of a call.
    *
    * @param answers one for each operation
    * @param told inboxes and notifications, in order
-   * @param keys all, sorted: name, how long it lives yet if not for ever (to the next 10 s), what
-   *     it holds
+   * @param keys all, sorted: name, time to expiry if any (to the next 10 s), value
    * @param asked the commands that were sent to the server, those that let a key expire with after
    *     how many ms
    */
@@ -107,7 +106,7 @@ final class LockScriptRunner implements AutoCloseable {
       return answers.get(answers.size() - 1);
     }
 
-    /** What stands under a key; empty if it is not there. */
+    /** The value of a key; empty if there is no such key. */
     String at(String key) {
       return keys.stream()
           .filter(each -> each.startsWith(key + " "))
@@ -129,7 +128,7 @@ final class LockScriptRunner implements AutoCloseable {
     }
   }
 
-  /** An attempt of the session that is named by a letter. */
+  /** An attempt of the session named by a letter. */
   static String attempt(char session, int number) {
     return session(session) + digits(number, 10);
   }
@@ -138,12 +137,12 @@ final class LockScriptRunner implements AutoCloseable {
     return Character.toString(session).repeat(12);
   }
 
-  /** Acquires all of a plain lock, by the shorter ways where they can be taken. */
+  /** Acquires a plain lock exclusively, by the short paths where possible. */
   static String plain(String attempt, boolean queue, int tokens) {
     return "e" + attempt + (queue ? '1' : '0') + digits(tokens, 4);
   }
 
-  /** The same operation, by the long way. */
+  /** The same operation, by the long path. */
   static String longer(String operation) {
     return switch (operation.charAt(0)) {
       case 'e' ->
@@ -153,7 +152,7 @@ final class LockScriptRunner implements AutoCloseable {
     };
   }
 
-  /** All of a lock, the long way. */
+  /** Acquires a lock exclusively, by the long path. */
   static String acquire(String attempt) {
     return longer(plain(attempt, true, 1));
   }
@@ -176,12 +175,12 @@ final class LockScriptRunner implements AutoCloseable {
         + label;
   }
 
-  /** As one of those who share a lock. */
+  /** Acquires a share of a lock. */
   static String share(String attempt) {
     return acquire(attempt, 1, 1_000_000, 0, 0);
   }
 
-  /** Attempts of a session that share a lock. */
+  /** Attempts of one session that share a lock. */
   static String[] many(char session, int from, int to) {
     return IntStream.range(from, to)
         .mapToObj(i -> share(attempt(session, i)))
@@ -200,17 +199,17 @@ final class LockScriptRunner implements AutoCloseable {
         + wide(floor);
   }
 
-  /** The long way. */
+  /** Abandons an attempt, by the long path. */
   static String abandon(String attempt) {
     return longer("r" + attempt);
   }
 
-  /** A time or a token. */
+  /** A time or token at full width. */
   static String wide(long number) {
     return digits(number, 16);
   }
 
-  /** Nothing is there, and there is room. */
+  /** Empties the server, and frees its memory. */
   void reset() {
     client.call("CONFIG", "SET", "maxmemory", "0");
     client.call("FLUSHALL");
@@ -219,7 +218,7 @@ final class LockScriptRunner implements AutoCloseable {
     cluster = false;
   }
 
-  /** From now on there is no room for anything that needs some. */
+  /** Fills the memory: commands that need some are refused from now on. */
   void fill() {
     client.call("CONFIG", "SET", "maxmemory", "1");
   }
@@ -228,7 +227,7 @@ final class LockScriptRunner implements AutoCloseable {
     return client.call(words);
   }
 
-  /** A session has so many milliseconds yet; 0 if it has ended. */
+  /** A session has that many milliseconds left; 0 if it has ended. */
   void lives(String prefix, char session, long millis) {
     client.call("DEL", "unheard:" + prefix + "i:" + session(session));
     String key = prefix + "s:" + session(session);
@@ -239,7 +238,7 @@ final class LockScriptRunner implements AutoCloseable {
     }
   }
 
-  /** A session that lives so many milliseconds yet has said that it listens, and nobody does. */
+  /** A session with that many milliseconds left has said that it listens, but has no subscriber. */
   void disconnect(String prefix, char session, long life) {
     String key = prefix + "s:" + session(session);
     client.call("SET", key, digits(life, 32) + "1");
@@ -262,7 +261,7 @@ final class LockScriptRunner implements AutoCloseable {
     return call(lock, keys, words);
   }
 
-  /** What inspect.lua shows, of so many waiters and holders. */
+  /** The answer of inspect.lua, with at most that many waiters and holders. */
   List<String> inspect(String prefix, int most) {
     return call(inspect, List.of(prefix + "l:k"), List.of(prefix, Integer.toString(most)))
         .answers();

@@ -22,8 +22,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * What {@code lock.lua} answers, to the letter, to one who waits: behind how many, when to ask
- * again, and whom it has told; with more parties than one step looks at too.
+ * The exact answers of {@code lock.lua} to a waiter: its position, when to retry, and the
+ * notifications sent. Also with more parties than one step looks at.
  */
 class LockScriptWaiterTest extends LockScriptFixture {
 
@@ -31,7 +31,7 @@ class LockScriptWaiterTest extends LockScriptFixture {
     return "G" + wide(token) + "00010";
   }
 
-  /** As queued or busy, behind so many, and to ask again after so many µs. */
+  /** The answer queued or busy, with this many ahead, to retry after that many µs. */
   private static String waits(char how, int ahead, long again) {
     return how + digits(ahead, 7) + wide(again);
   }
@@ -210,7 +210,7 @@ class LockScriptWaiterTest extends LockScriptFixture {
     assertThat(ask(acquire(D))).isEqualTo(waits('Q', 0, 1_000) + behind(B, first + 1, 0));
   }
 
-  /** Seventy who share it, of three sessions. */
+  /** Seventy holders share the lock, from three sessions. */
   private void shareWithMany() {
     run(many('A', 0, 30));
     run(many('B', 30, 64));

@@ -13,11 +13,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Runs commands on {@code lock.lua} and writes down what it answers, whom it tells, and which keys
- * look otherwise than before, to the letter: what the server's clock says and how long sessions
- * live yet is set by commands.
+ * Runs commands on {@code lock.lua} and records its exact answers, notifications and changed keys.
+ * Commands also set the server's clock and the remaining lives of sessions.
  *
- * <p>Commands are separated by {@code ;} where one call has several:
+ * <p>Commands of one call are separated by {@code ;}:
  *
  * <pre>
  * A1 acquires [on=name] [tries] [general] [weight=1] [of=3] [tokens=5] [floor=+5] [most=5] [least=5] [label=x] [dead=B]
@@ -28,9 +27,9 @@ import java.util.regex.Pattern;
  * Others set the scene: {@code time +5}, {@code deadline +5}, {@code session A 60000} (or {@code
  * gone}, {@code unknown}; {@code disconnected}, or {@code mute} if it never listened), {@code
  * full}, {@code room}, {@code refuse SET}, {@code allow}, {@code cluster}, {@code old}, and {@code
- * redis} with any command. {@code quietly B1-70 acquires} has seventy do so, of which nothing is
- * written down. Times are µs, {@code +5} one since the run began; the id of a notification is told
- * as {@code #10}, of such that somebody lost his lock as {@code !10}.
+ * redis} with any command. {@code quietly B1-70 acquires} does so for seventy attempts, unrecorded.
+ * Times are µs, {@code +5} one since the run began. The id of a notification is shown as {@code
+ * #10}, that of a lost lock as {@code !10}.
  *
  * <p>For one thread.
  */
@@ -40,7 +39,7 @@ final class LockTranscript {
   private static final int SHARERS = 1_000_000;
   private static final String RETENTION = "600000";
 
-  /** What the script calls passes through here. */
+  /** The script's calls pass through here. */
   private static final String BEFORE =
       """
       local real, told, kept = redis, {}, {}
@@ -135,13 +134,13 @@ final class LockTranscript {
 
   private static final Pattern SEVERAL = Pattern.compile("([A-Z])(\\d+)-(\\d+) (.*)");
 
-  /** Stands beside the parts of a key. */
+  /** Marks an unchanged part of a key. */
   private static final String KEPT = " is kept";
 
   private static final String FOR_EVER = "for ever";
   private static final Map<String, String> ABSENT = Map.of(KEPT, FOR_EVER);
 
-  /** Of so many lines all are written down. */
+  /** Up to this many lines are written in full. */
   private static final int MOST = 8;
 
   private final ForeignClient client;
@@ -154,14 +153,14 @@ final class LockTranscript {
   private boolean cluster;
   private boolean full;
 
-  /** On a server that nobody else uses, which is emptied. */
+  /** Uses a server of its own, which is emptied. */
   LockTranscript(ForeignClient client, String script) {
     this.client = client;
     this.script = (String) client.call("SCRIPT", "LOAD", BEFORE + script + AFTER + LOOK);
     this.look = (String) client.call("SCRIPT", "LOAD", LOOK_ONLY);
   }
 
-  /** What comes of the commands; lines that do not begin with {@code >} are passed over. */
+  /** The record of the commands; lines that do not begin with {@code >} are skipped. */
   String run(List<String> lines) {
     client.call("FLUSHALL");
     full = false;
@@ -217,7 +216,7 @@ final class LockTranscript {
     }
   }
 
-  /** What leads to a case is not of interest. */
+  /** The steps that lead to a case are not recorded. */
   private void quietly(String command) {
     int length = text.length();
     Matcher several = SEVERAL.matcher(command);
@@ -287,7 +286,7 @@ final class LockTranscript {
     show((List<?>) all.get(3));
   }
 
-  /** Of many lines the first and the last, and what shows that one between is another. */
+  /** Of many lines, the first and the last, and those between that break the pattern. */
   private void write(List<String> lines) {
     if (lines.size() <= MOST) {
       lines.forEach(line -> text.append("  ").append(line).append('\n'));
@@ -356,7 +355,7 @@ final class LockTranscript {
     return value.startsWith("+") ? START + Long.parseLong(value) : Long.parseLong(value);
   }
 
-  /** What of the keys looks otherwise than before. */
+  /** The changed parts of the keys. */
   private void show(List<?> keys) {
     Map<String, Map<String, String>> now = new TreeMap<>();
     for (Object each : keys) {
@@ -452,7 +451,7 @@ final class LockTranscript {
         : fields(text, 1, 7, 16, 4, 16, 16, 16, 1, 16);
   }
 
-  /** The fields of a text, as far as there are; what is left is in quotes. */
+  /** The fields of a text, as far as there are; the rest is in quotes. */
   private static String fields(String text, int... widths) {
     List<String> fields = new ArrayList<>();
     int at = 0;

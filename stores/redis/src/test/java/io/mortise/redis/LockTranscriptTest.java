@@ -17,9 +17,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * What {@code lock.lua} does in each of many cases, some of which hardly come about by chance. Who
- * adds one to {@code lock_transcript.txt} writes its commands, has the rest written by {@code
- * -Dmortise.transcript.update=true}, and reads whether it is right.
+ * The effects of {@code lock.lua} in many cases, some of which hardly occur by chance. To add a
+ * case to {@code lock_transcript.txt}, write its commands, generate the rest with {@code
+ * -Dmortise.transcript.update=true}, and check the result by eye.
  */
 class LockTranscriptTest {
   private static final String FILE = "lock_transcript.txt";

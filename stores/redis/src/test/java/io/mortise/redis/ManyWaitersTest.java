@@ -15,14 +15,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * What a hand-off costs the server, among few and among many who wait, each in a session of its
- * own. {@code -Dmortise.waiters=10000} for the whole of it.
+ * The server's cost of a hand-off among few and among many waiters, each in a session of its own.
+ * {@code -Dmortise.waiters=10000} runs it in full.
  */
 class ManyWaitersTest {
   private static final LockName LOCK = LockName.of("contended");
   private static final int FEW = 10;
 
-  /** So many hand-offs are measured together; the best of several counts. */
+  /** Hand-offs measured together; the best of several measurements counts. */
   private static final int HAND_OFFS = 50;
 
   private static final int TIMES = 20;
@@ -101,7 +101,7 @@ class ManyWaitersTest {
     processSessions.add(place);
   }
 
-  /** The time that the server has spent in scripts. */
+  /** The server's time in scripts. */
   private static double scriptMicros(RedisServer server) {
     return server
         .ask("INFO", "commandstats")

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What many held locks cost the server. */
+/** The server's memory for many held locks. */
 @Tag("extended")
 class MemoryFootprintTest {
   private static final int LOCKS = 10_000;
@@ -47,7 +47,7 @@ class MemoryFootprintTest {
         SimulatedProcess party = new SimulatedProcess(store);
         long before = usedMemory(admin);
         List<CompletableFuture<Reply>> replies = new ArrayList<>();
-        // So that they gather, however slowly they come.
+        // They must form one crowd, however slowly they arrive.
         server.pause();
         for (int i = 0; i < LOCKS; i++) {
           replies.add(
@@ -57,7 +57,7 @@ class MemoryFootprintTest {
         server.resume();
         replies.forEach(
             reply -> assertThat(SimulatedProcess.join(reply)).isInstanceOf(Reply.Granted.class));
-        // What the crowd took for a moment, such as the hash table before this one, is given back.
+        // Memory that the crowd took for a moment, such as the previous hash table, is freed.
         BoundedWait.until(
             Duration.ofSeconds(2),
             "each takes at most 150 bytes",
@@ -82,7 +82,7 @@ class MemoryFootprintTest {
     return number(admin.info("memory"), "used_memory:");
   }
 
-  /** As that client writes them: one field, the id of a client and the number of a thread. */
+  /** Written as that client does: one field, a client id and a thread number. */
   private static long bytesOfHashes(RedisServer server, RedisCommands<String, String> admin) {
     long before = usedMemory(admin);
     try (ForeignClient other = new ForeignClient(server.port())) {
@@ -93,7 +93,7 @@ class MemoryFootprintTest {
     return usedMemory(admin) - before;
   }
 
-  /** {@code -Dmortise.names=1000000} for the whole of it. */
+  /** {@code -Dmortise.names=1000000} runs it in full. */
   @Test
   @Timeout(900)
   void givenNamesUsedOnce_thenNothingIsLeftInTheClientAtOnce_norInTheServerAfterTheRetention()

@@ -3,7 +3,7 @@ package io.mortise.redis;
 import io.mortise.spi.PartitionedStore;
 import io.mortise.support.liveness.ForwardingStore;
 
-/** A part of a store that belongs to another process, all of which ends with it. */
+/** A partition of a store that another process owns; closing it closes all of that process. */
 final class OwningPartitionStore extends ForwardingStore {
   private final PartitionedStore whole;
 

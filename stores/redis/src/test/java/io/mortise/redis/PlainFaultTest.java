@@ -27,7 +27,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** What a plain lock does when something fails, and what it refuses. */
+/** Failures of plain locks, and refused requests. */
 class PlainFaultTest {
   private static final LockName LOCK = LockName.of("invoice/42");
   private static final Duration WAIT = Duration.ofSeconds(20);
@@ -247,7 +247,7 @@ class PlainFaultTest {
         LockStore store = open(server, "layout=string")) {
       SimulatedProcess party = new SimulatedProcess(store, Duration.ofSeconds(30));
       var attempt = party.attempt();
-      // As if it had been executed long ago, and nobody had heard of it.
+      // As if it had been executed long ago without an answer.
       other.lock(LOCK.value(), attempt.encoded(), 5_000);
       assertThat(party.acquire(LOCK, attempt, false)).isInstanceOf(Reply.Granted.class);
       assertThat((Long) other.call("PTTL", LOCK.value()))

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Ours and another language's clients exclude each other, both ways, in both layouts. */
+/** Our clients and another language's exclude each other, both ways, in both layouts. */
 class PlainInteropTest {
   private static final String LOCK = "invoice/42";
   private static final Duration WAIT = Duration.ofSeconds(20);

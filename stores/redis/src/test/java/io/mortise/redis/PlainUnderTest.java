@@ -9,7 +9,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Plain locks on the servers that the other tests use, each test with a prefix of its own. */
+/** Plain locks on the other tests' servers, each test with a prefix of its own. */
 final class PlainUnderTest implements StoreUnderTest {
   private static final AtomicInteger PREFIXES = new AtomicInteger();
 
@@ -45,7 +45,7 @@ final class PlainUnderTest implements StoreUnderTest {
     return version.forbidWrites();
   }
 
-  /** One at a time, and facts beside the locks. */
+  /** Exclusive locks only, and facts beside them. */
   @Override
   public Set<Capability> capabilities() {
     return Set.of(Capability.FACTS);

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.EnumSource.Mode;
 
-/** A server that finds on its disk what was forced to it, and nothing else. */
+/** A server that after a power cut finds only the fsynced data on its disk. */
 class PowerLossTest {
   private static final Duration TTL = Duration.ofSeconds(20);
   private static final Duration LONG = Duration.ofSeconds(40);
@@ -28,7 +28,7 @@ class PowerLossTest {
   private enum Setting {
     ALWAYS("yes", "always", ""),
     ALWAYS_AND_STRICT("yes", "always", "?strict-expiry=true"),
-    /** As {@code everysec}, between two of its seconds. */
+    /** As {@code everysec}, between two fsyncs. */
     NO("yes", "no", ""),
     SNAPSHOTS("no", "no", "");
 
@@ -53,7 +53,7 @@ class PowerLossTest {
     }
   }
 
-  /** A lock that is on the disk, and one that was taken just now. */
+  /** One lock that is on the disk, and one taken just now. */
   private static void afterPowerCut(Setting setting, SurvivalCheck survivalCheck) throws Exception {
     Optional<LossyDisk> mounted = LossyDisk.mount();
     Assumptions.assumeTrue(mounted.isPresent(), "SKIPPED: it needs root that may mount a disk.");

@@ -4,10 +4,7 @@ import io.mortise.testkit.contract.ContractFor;
 import io.mortise.testkit.contract.client.LockClientContract;
 import org.junit.jupiter.api.Tag;
 
-/**
- * What users may take for granted on the oldest server that is supported, and where no server's
- * clock ends a session.
- */
+/** The client contract on the oldest supported server, with strict expiry. */
 @ContractFor({"redis", "rediss"})
 @Tag("extended")
 class Redis6StrictClientTest extends LockClientContract {

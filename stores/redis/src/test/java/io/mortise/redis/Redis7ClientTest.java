@@ -3,7 +3,7 @@ package io.mortise.redis;
 import io.mortise.testkit.contract.ContractFor;
 import io.mortise.testkit.contract.client.LockClientContract;
 
-/** What users may take for granted, on a later server. */
+/** The client contract, on a later server. */
 @ContractFor({"redis", "rediss"})
 class Redis7ClientTest extends LockClientContract {
   Redis7ClientTest() {

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What becomes of locks when the clock of the server is set. */
+/** Locks while the server's clock is set. */
 class RedisClockTest {
   private static final Duration TTL = Duration.ofSeconds(2);
   private static final Duration HOUR = Duration.ofHours(1);
@@ -45,7 +45,7 @@ class RedisClockTest {
   @BeforeEach
   void start() {
     clock = opened(TestPrerequisites.required(FakeClock.installed(), "libfaketime"));
-    // The one without jemalloc, which reads the clock before libfaketime is ready.
+    // The build without jemalloc, which reads the clock before libfaketime is ready.
     program = clock.over(TestPrerequisites.required(RedisServer.bundled(), "The Redis server"));
   }
 
@@ -69,7 +69,7 @@ class RedisClockTest {
     PLAIN
   }
 
-  /** Servers of that kind, all with the clock; the URL by which they are found. */
+  /** Starts servers of that layout, all with the clock; returns their URL. */
   private String start(Layout layout) {
     return switch (layout) {
       case REDIS -> server().url();
@@ -95,7 +95,7 @@ class RedisClockTest {
     String url = start(Layout.REDIS);
     try (LockStore paused = RedisStore.open(url);
         LockClient other = client(url)) {
-      // Its next renewal is not due yet: as far as it can know it holds for a TTL.
+      // Its next renewal is not due yet: to its knowledge it holds for a TTL.
       SimulatedProcess first = new SimulatedProcess(paused);
       long token = ((Reply.Granted) first.acquire(LOCK_NAME, first.attempt(), false)).token();
       clock.set(HOUR);
@@ -162,7 +162,7 @@ class RedisClockTest {
       clock.set(Duration.ZERO);
       await()
           .atMost(Duration.ofSeconds(20))
-          // What is in flight when the clock is set forward counts as too late.
+          // A request in flight when the clock is set forward counts as too late.
           .ignoreExceptionsInstanceOf(LockException.class)
           .until(() -> other.lock(LOCK).tryAcquire(), Optional::isPresent)
           .orElseThrow()

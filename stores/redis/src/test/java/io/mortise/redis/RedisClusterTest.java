@@ -37,9 +37,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Three masters with a replica each; one cluster for all tests here, each with a namespace. With
- * {@code -Dmortise.redis.tls=true} all speak TLS, and ask for a password; the differential test on
- * the oldest servers has one such on every build.
+ * Three masters with a replica each; one cluster for all tests here, each with its namespace. With
+ * {@code -Dmortise.redis.tls=true} all speak TLS and require a password; the differential test on
+ * the oldest servers uses such a cluster in every build.
  */
 @Timeout(600)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
@@ -99,7 +99,7 @@ class RedisClusterTest {
     return HashSlots.of("m:%s:{b%02d}:".formatted(namespace, bucketOf(name)));
   }
 
-  /** A name whose lock that node keeps, or one that it does not keep. */
+  /** A name whose lock that node keeps, or does not keep. */
   private String nameAt(RedisServer node, boolean there) {
     return IntStream.range(0, 1000)
         .mapToObj(i -> "lock/" + i)
@@ -147,12 +147,12 @@ class RedisClusterTest {
     }
   }
 
-  /** Counts without a lock of its own: what two do at a time is counted once. */
+  /** Counts without a lock of its own: concurrent increments are counted once. */
   private static final class Counter {
     private volatile int value;
     final AtomicInteger rounds = new AtomicInteger();
 
-    @SuppressWarnings("NonAtomicVolatileUpdate") // a lost update is what the test looks for
+    @SuppressWarnings("NonAtomicVolatileUpdate") // A lost update is what the test looks for.
     void add() {
       int seen = value;
       LockSupport.parkNanos(1_000);
@@ -184,7 +184,7 @@ class RedisClusterTest {
               () -> {
                 while (!stop.get()) {
                   try (Lease mine = client.lock(busy).acquireWithin(LONG)) {
-                    // In doubt until the slot's new server has confirmed it.
+                    // The lease is in doubt until the slot's new server has confirmed it.
                     if (mine.isValid()) {
                       counter.add();
                     }
@@ -216,7 +216,7 @@ class RedisClusterTest {
     lease.close();
   }
 
-  /** How many opinions there are about the latest epoch; with several, slots may be had twice. */
+  /** How many maps claim the latest epoch; with several, two nodes may serve one slot. */
   private static long epochs() {
     return cluster.nodes().stream()
         .flatMap(node -> node.ask("CLUSTER", "INFO").get(0).lines())
@@ -225,7 +225,7 @@ class RedisClusterTest {
         .count();
   }
 
-  /** By polls alone it takes seconds: nobody here is told, but nobody waits for ever either. */
+  /** By polling alone it takes seconds: no waiter is notified, but none waits for ever. */
   @Test
   @Order(5)
   void givenSlotThatLeavesAndComesBackAtOnce_thenWaitersAreToldOfTheirTurnAgain() throws Exception {
@@ -242,7 +242,7 @@ class RedisClusterTest {
     String inboxes = "m:%s:{b%02d}:i:*".formatted(namespace, bucketOf(name));
     await().atMost(LONG).until(() -> home.ask("PUBSUB", "SHARDCHANNELS", inboxes).size() == 2);
     for (int round = 0; round < 5; round++) {
-      // Some of them between two looks of the client at who serves what.
+      // Some moves fall between two looks of the client at the map.
       for (RedisServer to : List.of(other, home)) {
         cluster.moveSlot(slot, to);
         await()
@@ -256,7 +256,7 @@ class RedisClusterTest {
     waiting.get(30, TimeUnit.SECONDS).close();
   }
 
-  /** All locks of a node share a connection, which stands still while a replica is waited for. */
+  /** All locks of a node share a connection, which stands still while WAIT is in flight. */
   @Test
   @Order(6)
   void
@@ -273,7 +273,7 @@ class RedisClusterTest {
             .ttl(LONG)
             .build()) {
       List<String> names = IntStream.range(0, 48).mapToObj(i -> "many/" + i).toList();
-      // Sessions in all buckets.
+      // Opens sessions in all buckets.
       for (String name : names) {
         client.lock(name).acquireWithin(LONG).close();
       }
@@ -371,7 +371,7 @@ class RedisClusterTest {
     assertThat(dying.ask("WAIT", "1", "10000")).containsExactly("1");
 
     dying.kill();
-    // Meanwhile the others serve.
+    // Meanwhile the other nodes serve.
     for (int i = 0; i < 20; i++) {
       String name = elsewhere;
       try (Lease next = b.lock(name + "/" + i).tryAcquire(Duration.ofSeconds(10)).orElse(null)) {
@@ -424,7 +424,7 @@ class RedisClusterTest {
   @Test
   @Order(9)
   void givenNodeWithoutReplica_whenItDies_thenOnlyItsLeasesAreLost() throws Exception {
-    // The replica that took over has none itself.
+    // The promoted replica has no replica of its own.
     RedisServer dying = cluster.nodes().get(3);
     try (LockClient mortal =
         LockClient.builder()

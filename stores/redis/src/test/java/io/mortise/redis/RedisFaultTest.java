@@ -43,7 +43,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What becomes of requests and sessions while server and transports fail. */
+/** Requests and sessions while server and transports fail. */
 class RedisFaultTest {
   private static final Duration LONG = Duration.ofSeconds(30);
   private static final LockName LOCK = LockName.of("invoice/42");
@@ -68,7 +68,7 @@ class RedisFaultTest {
     return client.connect().sync();
   }
 
-  /** By what commands travel. */
+  /** The transport under test. */
   String transport() {
     return "direct";
   }
@@ -81,7 +81,7 @@ class RedisFaultTest {
     return open(RedisStore.open(url(server) + "&timeout=15s"));
   }
 
-  /** For servers that do not answer: who has no patience is the sooner done. */
+  /** A short timeout, for servers that do not answer: the test ends sooner. */
   private LockStore impatient(RedisServer server) {
     return open(RedisStore.open(url(server) + "&timeout=1s"));
   }
@@ -103,7 +103,8 @@ class RedisFaultTest {
 
     line.reset();
 
-    // The connections break one after the other: the second may be noticed when the first is back.
+    // The connections break one after the other: the second break may be noticed after the first
+    // reconnect.
     await()
         .atMost(Duration.ofSeconds(15))
         .until(() -> RecordedLog.sessionLinesWith(port).size() >= 2);
@@ -220,7 +221,7 @@ class RedisFaultTest {
     server.ask("ACL", "SETUSER", "app", "+subscribe");
   }
 
-  /** What a message has while the server takes the password no more. */
+  /** The text in messages while the server rejects the password. */
   String refusedPassword() {
     return "WRONGPASS";
   }

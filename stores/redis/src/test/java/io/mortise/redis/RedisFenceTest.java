@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A late holder writes what it likes, unless the resource asks for its token. */
+/** A stale holder can write at will, unless the resource checks its token. */
 class RedisFenceTest {
   private static final String KEY = "invoice:42";
   private RedisServer server;
@@ -83,7 +83,7 @@ class RedisFenceTest {
       try (Lease current = other.lock("invoice/42").acquireWithin(Duration.ofSeconds(20))) {
         fence.write(KEY, current, "SET", KEY, "of the current holder");
 
-        // The control: who does not show a token overwrites.
+        // The control: a write without a token overwrites.
         redis.set("naive", "of the current holder");
         redis.set("naive", "of the late holder");
         assertThat(redis.get("naive")).isEqualTo("of the late holder");

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Redis over networks that misbehave, or lead to the wrong server. */
+/** Redis over faulty networks, or networks that lead to the wrong server. */
 class RedisNetworkTest extends NetworkContract {
   private static final Duration LONG = Duration.ofSeconds(30);
 
@@ -70,8 +70,8 @@ class RedisNetworkTest extends NetworkContract {
           () -> {
             String refusal = refusal(client);
             if (refusal.isEmpty()) {
-              // One of the connections breaks, the other stays where it is. Should both have found
-              // the same server, there is nothing to refuse, and one breaks again.
+              // One of the connections breaks, the other stays. If both then lead to the same
+              // server, nothing is to be refused, and one breaks again.
               killOneConnection(server);
               killOneConnection(other);
             }
@@ -122,8 +122,8 @@ class RedisNetworkTest extends NetworkContract {
   }
 
   /**
-   * As an operator does: one of those that the client has to the server, if any, which is the last
-   * one to connect. Older ones may be those of a test before.
+   * As an operator does: kills the client's latest connection to the server, if any. Older ones may
+   * be from a test before.
    */
   private static void killOneConnection(RedisServer of) {
     of.ask("CLIENT", "LIST").stream()

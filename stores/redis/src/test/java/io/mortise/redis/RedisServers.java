@@ -16,8 +16,8 @@ import org.junit.jupiter.api.Assumptions;
 
 /**
  * The servers that tests run against: Redis 6.2 from a Maven artifact, later ones and Valkey from
- * the PATH. A property names another program, as {@code -Dmortise.redis7=…}; with {@code none}
- * those tests are skipped, on CI too. Public, for the loaders of mutants.
+ * the PATH. A property names another program, as {@code -Dmortise.redis7=…}; with {@code none} its
+ * tests are skipped, on CI too. Public, for the loaders of mutants.
  */
 public enum RedisServers {
   REDIS_6("mortise.redis6", RedisServer::bundled),
@@ -46,7 +46,7 @@ public enum RedisServers {
         : Optional.of(Path.of(named)).filter(Files::isExecutable);
   }
 
-  /** One that nobody in this JVM had before. */
+  /** A namespace that is new in this JVM. */
   public static String namespace() {
     return "contract" + NAMESPACES.incrementAndGet();
   }
@@ -57,23 +57,26 @@ public enum RedisServers {
         this, missing -> start("--appendonly", "yes", "--appendfsync", "everysec"));
   }
 
-  /** Makes the shared server a replica of nobody; returns what makes it a primary again. */
+  /**
+   * Makes the shared server a replica of an absent master; returns a task that makes it a primary
+   * again.
+   */
   Optional<Runnable> forbidWrites() {
     shared().ask("REPLICAOF", "127.0.0.1", "1");
     return Optional.of(() -> shared().ask("REPLICAOF", "NO", "ONE"));
   }
 
-  /** Those that all tests of the JVM share, as far as they run. */
+  /** The running servers that all tests of the JVM share. */
   static Collection<RedisServer> started() {
     return List.copyOf(SHARED.values());
   }
 
-  /** Starts one; where there is none, the test is skipped, or on CI fails. */
+  /** Starts a server; if it is not installed, the test is skipped, or on CI fails. */
   public RedisServer start(String... arguments) {
     return RedisServer.start(binary(), arguments);
   }
 
-  /** Its program; where there is none, the test is skipped, or on CI fails. */
+  /** Its program; if there is none, the test is skipped, or on CI fails. */
   public Path binary() {
     Assumptions.assumeFalse(
         "none".equals(System.getProperty(property)),
@@ -81,7 +84,7 @@ public enum RedisServers {
     return TestPrerequisites.required(find(), "The server for " + this);
   }
 
-  /** The best that this machine has, for tests that do not depend on the version. */
+  /** The newest server on this machine, for tests that do not depend on the version. */
   public static RedisServer any(String... arguments) {
     return Stream.of(REDIS_7, REDIS_6)
         .filter(server -> server.find().isPresent())

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What a server's own settings say about its locks. */
+/** The report on a server's settings that affect its locks. */
 class RedisSettingsReportTest {
   private static final GuaranteeTable TABLE = GuaranteeTable.load();
 
@@ -123,7 +123,7 @@ class RedisSettingsReportTest {
   @ParameterizedTest
   @EnumSource(RedisServers.class)
   void givenReplica_whenExamined_thenFailoverIsNoted(RedisServers version) {
-    // Or the server waits for 5 s for further replicas.
+    // Else the server waits for 5 s for further replicas.
     try (RedisServer server = version.start("--repl-diskless-sync-delay", "0");
         RedisServer replica = version.start();
         Admin admin = new Admin(replica)) {
@@ -137,7 +137,7 @@ class RedisSettingsReportTest {
     }
   }
 
-  /** Somebody who may do everything. */
+  /** A user with all rights. */
   private static final class Admin implements AutoCloseable {
     private final RedisClient client;
     final RedisCommands<String, String> commands;

@@ -34,8 +34,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * What a survey asks of the server. {@code -Dmortise.held=100000} for so many locks; the times of
- * the server are printed.
+ * The commands that a survey sends. {@code -Dmortise.held=100000} for that many locks; the server's
+ * times are printed.
  */
 class RedisSurveyTest {
   private static final int LOCKS = Integer.getInteger("mortise.held", 10_000);
@@ -222,7 +222,7 @@ class RedisSurveyTest {
     return scans;
   }
 
-  /** Calls and time of what looks send, by the server's own count, without TIME. */
+  /** Calls and time of inspection, by the server's own count, without TIME. */
   private record Commands(long calls, long micros) {
     private static final Pattern LINE =
         Pattern.compile("cmdstat_(scan|mget|evalsha|zcard):calls=(\\d+),usec=(\\d+),");

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Tag;
 
-/** What ends by the server's clock ends as in the reference. */
+/** Expiry by the server's clock matches the reference. */
 @Tag("extended")
 class RedisTimeDifferentialTest extends DifferentialContract {
   RedisTimeDifferentialTest() {

@@ -28,41 +28,41 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Faults of a master and of what lies between it and its replicas, by Sentinel and by Cluster. */
+/** Faults of a master and of the network between it and its replicas, with Sentinel and Cluster. */
 @Timeout(600)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 @Tag("extended")
 class ReplicationFaultTest {
   private static final Duration LONG = Duration.ofSeconds(90);
 
-  /** Longer than all that a test waits for: nobody is told of a loss because time is over. */
+  /** Longer than any wait of a test, so that no loss is reported because a TTL has passed. */
   private static final Duration TTL = Duration.ofMinutes(3);
 
   private static final String LOCK = "invoice/42";
   private static final Map<Kind, ReplicatedServers> RUNNING = new EnumMap<>(Kind.class);
 
-  /** Servers of which replicas take over; for all tests of their kind. */
+  /** Servers with automatic failover; shared by all tests of their kind. */
   private interface ReplicatedServers extends AutoCloseable {
-    /** As seen from beside the master. */
+    /** URL as seen from beside the master. */
     String near();
 
-    /** As seen from beside the others. */
+    /** URL as seen from beside the others. */
     String far();
 
-    /** The one that keeps {@link #LOCK}. */
+    /** The master that keeps {@link #LOCK}. */
     RedisServer master();
 
-    /** Whether what is near still hears what the others say of the master. */
+    /** Sets whether the near side still hears what the others say of the master. */
     void hears(boolean others);
 
     void pauseOthers();
 
     void resumeOthers();
 
-    /** Waits until a replica keeps {@link #LOCK}. */
+    /** Waits until a replica is promoted that keeps {@link #LOCK}. */
     void awaitPromotion();
 
-    /** Waits until all servers follow one that keeps {@link #LOCK}. */
+    /** Waits until all servers follow one master that keeps {@link #LOCK}. */
     void awaitWhole();
 
     @Override
@@ -125,7 +125,7 @@ class ReplicationFaultTest {
 
     @Override
     public void pauseOthers() {
-      // Not the Sentinels: those that find that they stood still do nothing for half a minute.
+      // Not the Sentinels: after a pause they do nothing for half a minute.
       replicas.forEach(RedisServer::pause);
     }
 
@@ -236,7 +236,7 @@ class ReplicationFaultTest {
     return LockClient.builder().url(url).ttl(TTL).build();
   }
 
-  /** As soon as that, nobody takes over, and the replicas forget with it. */
+  /** Back this soon, the master is not failed over, and its replicas copy its empty state. */
   @Order(1)
   @ParameterizedTest
   @EnumSource
@@ -261,9 +261,8 @@ class ReplicationFaultTest {
   }
 
   /**
-   * The two sides of the partition run one after the other: neither hears of what the other does
-   * meanwhile. The last, as afterwards a server is master that would not be one again if it was
-   * restarted.
+   * The two sides of the partition run one after the other: neither hears of the other meanwhile.
+   * Runs last, as it leaves a master that would not be one again after a restart.
    */
   @Order(2)
   @ParameterizedTest
@@ -301,7 +300,7 @@ class ReplicationFaultTest {
     servers.awaitWhole();
   }
 
-  /** From a server that may be not quite ready. */
+  /** Acquires from a server that may not be ready yet. */
   private static Lease acquire(LockClient client) {
     return await()
         .atMost(LONG)

@@ -14,9 +14,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * The shorter ways of {@code lock.lua} answer and tell what the long one does and leave the same
- * keys, and they are taken: calls on plain locks, each run both ways at the same time of the
- * server.
+ * The short paths of {@code lock.lua} have the same answers, notifications and keys as the long
+ * one, and they are taken. Calls on plain locks run both ways at the same server time.
  */
 class ScriptFastPathEquivalenceTest extends LockScriptFixture {
   private static final String SHORT = "short:";
@@ -55,7 +54,7 @@ class ScriptFastPathEquivalenceTest extends LockScriptFixture {
         .reduce("", (all, one) -> all + one + "\n\n");
   }
 
-  /** Runs them both ways, and shows the shorter one. */
+  /** Runs them both ways, and returns the result of the short one. */
   private ScriptResult runBoth(String... operations) {
     calls.add(script.now + " " + String.join(" ", operations));
     ScriptResult shorter = script.run(SHORT, operations);
@@ -74,7 +73,7 @@ class ScriptFastPathEquivalenceTest extends LockScriptFixture {
     return operation.substring(0, name) + LockScriptRunner.longer(operation.substring(name));
   }
 
-  /** One who waits or holds with terms, or as a reader. */
+  /** An attempt that waits or holds with terms, or as a reader. */
   private static String withTerms(String attempt, Random random) {
     return LockScriptRunner.acquire(
         attempt,
@@ -100,7 +99,7 @@ class ScriptFastPathEquivalenceTest extends LockScriptFixture {
     String attempt = attempt(random, attempts);
     String name = random.nextInt(6) > 0 ? "k:" : "other:";
     if (random.nextInt(25) == 0) {
-      // What the shorter ways leave to the long one, or what makes a lock one of that kind.
+      // Operations that the short paths leave to the long one, or that make a lock need it.
       return name
           + switch (random.nextInt(5)) {
             case 0 -> "v" + attempt + (random.nextBoolean() ? 'C' : 'B');
@@ -115,7 +114,7 @@ class ScriptFastPathEquivalenceTest extends LockScriptFixture {
   }
 
   /**
-   * Each with another mixture.
+   * Each run has another mixture.
    *
    * @param attempts of each session; with many the queue grows long
    * @param dying how often a session ends, comes back or loses its connection, in percent
@@ -191,7 +190,7 @@ class ScriptFastPathEquivalenceTest extends LockScriptFixture {
     runBoth(acquire(C));
   }
 
-  /** Notifications about two locks, told in the same step, have ids beside each other. */
+  /** Notifications about two locks, sent in the same step, have adjacent ids. */
   @Test
   void givenTwoLocksHandedOverToOneSession_whenOneIsReleased_thenTheOthersNewsStays() {
     String other = LockScriptRunner.attempt('B', 2);
@@ -203,7 +202,7 @@ class ScriptFastPathEquivalenceTest extends LockScriptFixture {
         .startsWith("for 660 s: G" + other);
   }
 
-  /** One that ends in this very millisecond lives yet. */
+  /** A session that ends in this very millisecond is still alive. */
   @Test
   void givenSessionsWithHardlyAnyTimeLeft_thenBothWaysAskAgainAlike() {
     runBoth(acquire(A));
@@ -239,7 +238,7 @@ class ScriptFastPathEquivalenceTest extends LockScriptFixture {
     assertThat(runBoth("r" + A).answer()).isEqualTo("ER0");
   }
 
-  /** A key that is not ours, or has lost something: the long way says what becomes of it. */
+  /** A key that is not ours, or is incomplete: the long path decides. */
   @ParameterizedTest
   @CsvSource({"l, 0", "l, 42", "l, 43", "q, 1", "d, 1", "s, 0"})
   void givenForeignKeys_thenBothWaysAnswerAlike_andLeaveThem(String kind, int length) {
@@ -292,7 +291,7 @@ class ScriptFastPathEquivalenceTest extends LockScriptFixture {
     assertThat(script.run(SHORT, acquire(C)).answer()).isEqualTo("F");
   }
 
-  /** What a server is asked for; on the long way it would be other and more. */
+  /** The commands sent to the server; the long path would send other and more. */
   @Test
   void givenPlainLock_thenTheShorterWaysAreTaken() {
     String grant = "GET EXISTS TIME SET";
@@ -304,7 +303,7 @@ class ScriptFastPathEquivalenceTest extends LockScriptFixture {
     assertAsked("GET SET 60000", "r" + B);
   }
 
-  /** What is given back and taken again in one call. */
+  /** A release and acquire of one lock in one call. */
   @Test
   void givenPlainLock_whenItIsTakenAgainAtOnce_thenItIsReadAndWrittenOnce() {
     runBoth(acquire(A));
@@ -336,8 +335,8 @@ class ScriptFastPathEquivalenceTest extends LockScriptFixture {
   }
 
   /**
-   * The record of who holds it has several lengths: with the end before, with a notification of the
-   * grant, and with all when the token is not the time.
+   * The record of a holder has several lengths: with the previous end, with a notification of the
+   * grant, and with all fields when the token is not the time.
    */
   @ParameterizedTest
   @CsvSource({"false, 0", "false, 5", "true, 0", "true, 5"})

@@ -82,7 +82,7 @@ class ScriptMutantsTest {
     }
   }
 
-  /** A run of the differential test that fails is all that is wanted, not the shortest. */
+  /** One failing run of the differential test is enough; it need not be shortened. */
   @BeforeAll
   static void shortenNothing() {
     System.setProperty(SHRINKING, "0");
@@ -93,7 +93,7 @@ class ScriptMutantsTest {
     System.clearProperty(SHRINKING);
   }
 
-  /** Each of {@code mutants/*.tsv} fits one mutant that there is, and has a reason. */
+  /** Each line of {@code mutants/*.tsv} fits one existing mutant, and has a reason. */
   @Test
   void givenListOfSurvivors_thenEachIsAMutant() throws IOException {
     assertThat(survivors().size()).isPositive();
@@ -107,7 +107,7 @@ class ScriptMutantsTest {
     return EquivalentMutants.in(LISTS, all, FOLDER);
   }
 
-  /** A few that stand for all: the whole hunt takes hours. */
+  /** A sample: the whole hunt takes hours. */
   @ParameterizedTest
   @CsvSource({
     "renew.lua, comparison, if beat",
@@ -128,7 +128,7 @@ class ScriptMutantsTest {
     assertThat(outcome.killer()).as(mutant.toString()).isNotNull();
   }
 
-  /** Which tests are to notice changes of a script. */
+  /** The tests that should notice changes of a script. */
   private enum MutantTarget {
     RENEW(
         "renew.lua",
@@ -214,7 +214,7 @@ class ScriptMutantsTest {
     }
   }
 
-  /** What a mutant has left behind, a script without end too. */
+  /** Cleans up after a mutant, an endless script included. */
   private static void tidy() {
     List<RedisServer> servers =
         Stream.concat(RedisServers.started().stream(), AdjustableClockServer.started().stream())

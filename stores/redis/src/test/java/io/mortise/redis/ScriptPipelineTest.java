@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What becomes of operations when code that the pipeline calls throws. */
+/** Operations while code that the pipeline calls throws. */
 class ScriptPipelineTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
@@ -40,7 +40,7 @@ class ScriptPipelineTest {
     transport.close();
   }
 
-  /** Answers each operation of a script; fails once where it is told to. */
+  /** Answers each operation of a script; fails once on demand. */
   private static final class FailingTransport implements RedisTransport {
     private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
     private final CompletableFuture<Void> answers = new CompletableFuture<>();

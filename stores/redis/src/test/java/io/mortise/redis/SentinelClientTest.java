@@ -8,7 +8,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 
-/** What users may take for granted, on the master that Sentinels name. */
+/** The client contract, on the master that Sentinels name. */
 @ContractFor({"redis-sentinel", "rediss-sentinel"})
 @Tag("extended")
 class SentinelClientTest extends LockClientContract {

@@ -33,8 +33,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A master, two replicas and three Sentinels; one set for all tests here, each with a namespace.
- * All speak TLS, and ask for passwords: one for the servers, another for the Sentinels.
+ * A master, two replicas and three Sentinels; one set for all tests here, each with its namespace.
+ * All speak TLS and require passwords: one for the servers, another for the Sentinels.
  */
 @Timeout(600)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
@@ -86,7 +86,7 @@ class SentinelTest {
         + sentinelPassword;
   }
 
-  /** Until the clients' last words have reached the replicas. */
+  /** Until the clients' last writes have reached the replicas. */
   private static void awaitReplication() {
     assertThat(set.master().ask("WAIT", "2", "10000")).containsExactly("2");
   }
@@ -126,7 +126,7 @@ class SentinelTest {
     awaitReplicas();
   }
 
-  /** Takes a lock as soon as the new master, which was promoted just now, lets it. */
+  /** Takes a lock as soon as the newly promoted master grants it. */
   private static Lease firstAfterPromotion(LockClient client) throws InterruptedException {
     long promoted = System.nanoTime();
     Lease fresh = null;
@@ -139,12 +139,12 @@ class SentinelTest {
     }
     Duration usable = Duration.ofNanos(System.nanoTime() - promoted);
     System.out.println("Sentinel: locks usable " + usable.toMillis() + " ms after the promotion");
-    // The target is two seconds, on a machine that has nothing else to do.
+    // The target is two seconds, on an idle machine.
     assertThat(usable).isLessThan(LONG);
     return fresh;
   }
 
-  /** The last, for it leaves a server dead: killed, as by kill -9. */
+  /** Runs last, for it leaves a server dead: killed, as by kill -9. */
   @Test
   @Order(9)
   void
@@ -167,7 +167,7 @@ class SentinelTest {
       replicas.forEach(RedisServer::resume);
 
       set.awaitMasterOtherThan(old);
-      // The old master answers nobody any more: it is the new one that grants.
+      // The old master answers no more: the new one grants.
       firstAfterPromotion(b).close();
       await().atMost(LONG.multipliedBy(2)).until(() -> !lost.isEmpty());
       assertThat(forgotten.isValid()).isFalse();
@@ -203,7 +203,7 @@ class SentinelTest {
           .hasMessageContaining("1 of 2 replicas acknowledged");
       assertThatThrownBy(() -> all.lock("by all").tryAcquire())
           .isInstanceOf(StoreUnavailableException.class);
-      // What was not believed was given back.
+      // The unconfirmed grant was released.
       one.lock("replicated").acquireWithin(LONG).close();
     } finally {
       silent.resume();
@@ -212,7 +212,7 @@ class SentinelTest {
     assertThat(latch.countDown("b")).isZero();
   }
 
-  /** Behind the test that has had a failover. */
+  /** Runs after the test that has had a failover. */
   @Test
   @Order(6)
   void

@@ -55,7 +55,7 @@ final class SentinelUnderTest implements StoreUnderTest {
     return Duration.ofMillis(400);
   }
 
-  /** As when its replicas are gone. */
+  /** As if its replicas were gone. */
   @Override
   public Optional<Runnable> forbidWrites() {
     set.get().master().ask("CONFIG", "SET", "min-replicas-to-write", "9");

@@ -31,7 +31,7 @@ class ServerPreflightTest {
   private static final LockName LOCK = LockName.of("invoice/42");
   private static final String SECRET = "s3cr3t-w0rd";
 
-  /** By what commands travel. */
+  /** The transport under test. */
   String transport() {
     return "direct";
   }
@@ -192,7 +192,7 @@ class ServerPreflightTest {
     }
   }
 
-  /** The rights that docs/stores/redis.md asks for. */
+  /** The rights that docs/stores/redis.md lists. */
   @ParameterizedTest
   @EnumSource(RedisServers.class)
   void givenUserWithTheDocumentedRights_thenEverythingWorks(RedisServers version) {

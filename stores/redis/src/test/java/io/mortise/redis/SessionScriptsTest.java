@@ -17,9 +17,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * What the scripts about sessions, about a list of servers, and about idle records do to their
- * keys: that which takes a clock that jumps, a server that takes over or a full one to be seen from
- * outside.
+ * The exact effects of the scripts for sessions, server lists and idle records. Seen from outside,
+ * these would need a clock that jumps, a failover or a full server.
  */
 class SessionScriptsTest {
   private static final String SESSION = "m:s:1";
@@ -68,7 +67,7 @@ class SessionScriptsTest {
     return String.format("%016d", number);
   }
 
-  /** What the server holds of a session with this beat. */
+  /** The server's value for a session with this beat. */
   private static String value(long beat) {
     return value(beat, TTL, "0");
   }
@@ -125,7 +124,7 @@ class SessionScriptsTest {
     return Long.parseLong((String) time.get(0)) * 1_000_000 + Long.parseLong((String) time.get(1));
   }
 
-  /** A server that has no more room, for anything that needs some. */
+  /** Fills the server: commands that need memory are refused. */
   private static void fill() {
     client.call("CONFIG", "SET", "maxmemory", "1");
   }

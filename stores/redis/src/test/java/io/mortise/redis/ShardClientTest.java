@@ -4,7 +4,7 @@ import io.mortise.testkit.contract.ContractFor;
 import io.mortise.testkit.contract.client.LockClientContract;
 import org.junit.jupiter.api.Tag;
 
-/** What users may take for granted, on a server of several. */
+/** The client contract, on one server of several. */
 @ContractFor({"redis-sharded", "rediss-sharded"})
 @Tag("extended")
 class ShardClientTest extends LockClientContract {

@@ -4,7 +4,7 @@ import io.mortise.testkit.contract.ContractFor;
 import io.mortise.testkit.contract.store.LockStoreContract;
 import org.junit.jupiter.api.Tag;
 
-/** A server of several keeps the contract of one. */
+/** One server of several keeps the contract of a single one. */
 @ContractFor({"redis-sharded", "rediss-sharded"})
 @Tag("extended")
 class ShardContractTest extends LockStoreContract {

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Names spread over servers that share nothing: one that is gone takes its names with it. */
+/** Names spread over independent servers: a dead server takes its names with it. */
 @Tag("extended")
 class ShardedTest {
   private static final Duration WAIT = Duration.ofSeconds(20);

@@ -23,7 +23,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 
-/** A process as the store sees it: a session, its attempts and what it is told. */
+/** A process as the store sees it: a session, its attempts and its notifications. */
 final class SimulatedProcess {
   private static final SecureRandom RANDOM = new SecureRandom();
 
@@ -39,7 +39,7 @@ final class SimulatedProcess {
         store, new SessionSpec(SessionId.random(RANDOM), ttl, new ClientLabel("host", 7, "party")));
   }
 
-  /** One that may be another's clone. */
+  /** A process that may be another's clone. */
   SimulatedProcess(LockStore store, SessionSpec spec) {
     this.spec = spec;
     session = store.open(spec, hints::add);

@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** A server 60 ms away, and requests that are given 200 ms. All times in milliseconds. */
+/** A server 60 ms away, and requests with a timeout of 200 ms. All times in milliseconds. */
 class StoreClockTest {
   private static final long START = 1_000_000;
   private static final long WAY = 30;
@@ -22,9 +22,7 @@ class StoreClockTest {
     return TimeUnit.MILLISECONDS.toMicros(millis);
   }
 
-  /**
-   * What the server reads when a request reaches it that is sent then; its clock is off by so much.
-   */
+  /** The server's clock, off by that much, when a request sent then arrives. */
   private static long atServer(long sent, long off) {
     return micros(START + sent + WAY + off);
   }
@@ -59,7 +57,7 @@ class StoreClockTest {
       long base = drift > 0 ? 0 : 3_600_000;
       for (long second = 1; second <= 3_600; second++) {
         long sent = base + second * 1_000;
-        // So many millionths: within the hour three and a half timeouts.
+        // Drift in millionths: within the hour three and a half timeouts.
         long off = (drift > 0 ? second : 3_600 - second) * Math.abs(drift) / 1_000;
         assertThat(isInTime(sent, off)).as("after %d s at %d ppm", second, drift).isTrue();
         assertThat(clock.deadline(nanos(sent)))

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What becomes of locks when the server's clock is set, with and without strict expiry. */
+/** Locks while the server's clock is set, with and without strict expiry. */
 class StrictExpiryTest {
   private static final Duration TTL = Duration.ofSeconds(2);
   private static final Duration HOUR = Duration.ofHours(1);
@@ -37,7 +37,7 @@ class StrictExpiryTest {
   @BeforeAll
   static void start() {
     clock = TestPrerequisites.required(FakeClock.installed(), "libfaketime");
-    // Of Debian's own, the allocator asks for the time before the library is ready.
+    // The allocator of Debian's build asks for the time before the library is ready.
     server = RedisServer.start(clock, RedisServers.REDIS_6.binary());
   }
 
@@ -72,7 +72,7 @@ class StrictExpiryTest {
       assertThat(lease.isValid()).as("until its next renewal, seconds later").isTrue();
       next.close();
     } catch (io.mortise.LeaseLostException e) {
-      // Told when it is closed.
+      // Reported on closing.
     }
   }
 
@@ -132,7 +132,7 @@ class StrictExpiryTest {
             .isInstanceOf(Reply.Granted.class);
       }
       assertThat((List<?>) admin.call("KEYS", "m:rubbish:b:*")).hasSize(2);
-      // By this clock all sessions are over.
+      // By this clock all sessions have expired.
       clock.set(HOUR);
       await()
           .atMost(Duration.ofSeconds(60))

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 class TlsTest {
   @TempDir private Path folder;
 
-  /** By what commands travel. */
+  /** The transport under test. */
   String transport() {
     return "direct";
   }

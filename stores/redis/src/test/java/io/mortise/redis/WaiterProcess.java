@@ -7,20 +7,19 @@ import java.io.IOException;
 import java.time.Duration;
 
 /**
- * Another process that waits for one lock and says when it has it: its own main class, and the
- * handle on it. It ends with its standard input, so that none outlives the test.
+ * Another process that waits for one lock and reports the grant: its own main class, and the handle
+ * on it. It ends with its standard input, so that none outlives the test.
  */
 final class WaiterProcess implements AutoCloseable {
   static final String HOLDS = "holds";
 
   private final JvmProcess process;
 
-  /** Starts one. */
   WaiterProcess(String url, String lock, Duration ttl) {
     process = JvmProcess.start(WaiterProcess.class, url, lock, Long.toString(ttl.toMillis()));
   }
 
-  /** The next line that it prints, {@link #HOLDS} when it has the lock; blocks. */
+  /** The next line that it prints, {@link #HOLDS} after the grant; blocks. */
   String line() {
     return process.line();
   }
@@ -30,7 +29,7 @@ final class WaiterProcess implements AutoCloseable {
     process.close();
   }
 
-  /** SIGSTOP: it stands still, and its connections stay. */
+  /** SIGSTOP: it is paused, and its connections stay open. */
   void pause() {
     process.pause();
   }
@@ -45,7 +44,7 @@ final class WaiterProcess implements AutoCloseable {
     kill();
   }
 
-  /** Waits for a lock and holds it until the parent is gone. */
+  /** Waits for a lock and holds it until the parent ends. */
   public static void main(String[] args) throws InterruptedException {
     Thread parent = new Thread(WaiterProcess::endWithParent);
     parent.setDaemon(true);
@@ -62,7 +61,7 @@ final class WaiterProcess implements AutoCloseable {
   private static void endWithParent() {
     try {
       while (System.in.read() >= 0) {
-        // Until the parent is gone.
+        // Until the parent ends.
       }
     } catch (IOException e) {
       // As above.

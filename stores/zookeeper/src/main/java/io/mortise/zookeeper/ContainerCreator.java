@@ -4,8 +4,8 @@ import io.mortise.zookeeper.internal.node.NodeData;
 import io.mortise.zookeeper.internal.node.NodeLayout;
 
 /**
- * Makes locks' containers where they are missing: in the flush of the creation that needs one, and
- * none that is known to have been there. Guarded by its session.
+ * Makes locks' missing containers, in the flush of the creation that needs one that is not known to
+ * exist. Guarded by its session.
  */
 final class ContainerCreator {
   private static final int KNOWN = 4_096;
@@ -13,9 +13,9 @@ final class ContainerCreator {
   private final SessionCore core;
 
   /**
-   * Hashes of containers that were there, each in its slot. They may be gone when nobody has used
-   * them for long, and two may have the same hash: then a creation fails, and is sent again
-   * together with that of the container.
+   * Hashes of containers that existed, each in its slot. A container may be gone after long disuse,
+   * and two may have the same hash: then a creation fails, and is sent again together with that of
+   * the container.
    */
   private final int[] known = new int[KNOWN];
 
@@ -24,9 +24,9 @@ final class ContainerCreator {
   }
 
   /**
-   * Makes the container of a creation, unless it was there before.
+   * Makes the container of a creation, unless it is known to exist.
    *
-   * @param again whether an earlier attempt may have found nothing to stand on
+   * @param again whether an earlier attempt may have found no parent node
    */
   void ensure(NodeOperation.Create work, boolean again) {
     int hash = hash(work.lock());
@@ -39,18 +39,18 @@ final class ContainerCreator {
     }
   }
 
-  /** It is gone. */
+  /** The container is gone. */
   void forget(String lock) {
     known[slot(hash(lock))] = 0;
   }
 
-  /** Never that of an empty slot. */
+  /** Never the value of an empty slot. */
   private static int hash(String lock) {
     int hash = lock.hashCode();
     return hash == 0 ? 1 : hash;
   }
 
-  /** Names that are numbered have hashes close to each other. */
+  /** Numbered names have hashes close to each other. */
   private static int slot(int hash) {
     return (hash * 0x9E3779B9) >>> 20;
   }

@@ -12,18 +12,18 @@ import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
 
 /**
- * Leaves notes for holders whose locks others wait for, where their sessions look. A holder removes
- * a note as it reads it. One that has ended, or is held up, does not; then the note goes with the
- * ZooKeeper session of who wrote it, or, if that was handed in and goes on, is removed when who
- * wrote it ends. Guarded by the session.
+ * Leaves notes, in the directory that a holder's session watches, for holders whose locks others
+ * want. A holder removes a note when it reads it. A note for a dead or stalled holder goes with the
+ * writer's ZooKeeper session; if that was handed in and goes on, the note is removed when the
+ * writer's session ends. Guarded by the session.
  */
 final class ContentionNotes {
-  /** So many more notes are written until it is looked which of them are still there. */
+  /** Notes to write before checking which of them still exist. */
   private static final int MANY = 256;
 
   private final SessionCore core;
 
-  /** Holders that a note was left for lately, so that a poll does not do it again. */
+  /** Holders that were lately left a note, so that a poll does not repeat it. */
   private final Map<AttemptId, Boolean> noted =
       new LinkedHashMap<>() {
         private static final long serialVersionUID = 1;
@@ -35,7 +35,8 @@ final class ContentionNotes {
       };
 
   /**
-   * Whose notes are there and ours, or may be; kept only in a ZooKeeper session that was handed in.
+   * Holders whose notes exist and are ours, or may be; kept only in a ZooKeeper session that was
+   * handed in.
    */
   private final Set<AttemptId> written = new LinkedHashSet<>();
 
@@ -45,7 +46,7 @@ final class ContentionNotes {
     this.core = core;
   }
 
-  /** Tells holders of other sessions that they are wanted, then goes on. */
+  /** Tells holders in other sessions that their locks are wanted, then goes on. */
   void leave(List<AttemptId> holders, Runnable then) {
     List<AttemptId> untold =
         holders.stream().filter(holder -> !noted.containsKey(holder)).distinct().toList();
@@ -60,13 +61,14 @@ final class ContentionNotes {
     }
   }
 
-  /** The notes that this session may have written and nobody has read, by their paths. */
+  /** The paths of unread notes that this session may have written. */
   List<String> unread() {
     return written.stream().map(core.layout()::note).toList();
   }
 
   /**
-   * Requests are executed in order: what was written before this look and is not there was read.
+   * Requests are executed in order: a note that was written before this listing and is not in it
+   * was read.
    */
   private void forgetRead() {
     most = written.size() + MANY;
@@ -92,7 +94,7 @@ final class ContentionNotes {
   }
 
   /**
-   * @param first whether a note that is there already cannot be ours
+   * @param first whether an existing note cannot be ours
    */
   private void note(AttemptId holder, boolean first, int tries, Countdown inFlight) {
     core.nodes()

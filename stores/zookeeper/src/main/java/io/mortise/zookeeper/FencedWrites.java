@@ -14,12 +14,12 @@ import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * Writes that go through only as long as the hold in whose name they are made has not been followed
- * by another. Each is one {@code multi}: the check and the write, both or neither. From {@link
- * ZkFence#enter}; thread-safe; every method blocks for one round trip.
+ * Writes that go through only as long as no other hold has followed theirs. Each is one {@code
+ * multi}: the check and the write, both or neither. From {@link ZkFence#enter}; thread-safe; every
+ * method blocks for one round trip.
  *
  * <p>Every method throws {@link StaleTokenException} if the hold is over: nothing was written then.
- * Any other trouble is ZooKeeper's own exception; after a connection loss it is unknown whether the
+ * Any other failure is ZooKeeper's own exception; after a connection loss it is unknown whether the
  * write was done.
  */
 public final class FencedWrites {
@@ -27,7 +27,7 @@ public final class FencedWrites {
   private final Op check;
   private final Explainer explainer;
 
-  /** Throws the exception that tells why the check has failed. */
+  /** Throws the exception that explains a failed check. */
   @FunctionalInterface
   interface Explainer {
     void explain() throws KeeperException, InterruptedException;
@@ -40,12 +40,12 @@ public final class FencedWrites {
   }
 
   /**
-   * Writes that go through as long as the node stands by which a hold is kept, in the same
-   * ensemble: no guard node is needed, since the server deletes that node before anybody else can
-   * hold. Coarser than {@link ZkFence#enter}: it tells processes apart, not the threads of one to
-   * which the hold was passed on. Sends nothing.
+   * Writes that go through as long as the hold's node exists, in the same ensemble. No guard node
+   * is needed, since the server deletes the hold's node before the next holder. Coarser than {@link
+   * ZkFence#enter}: it tells processes apart, but not the threads within a process that pass on the
+   * hold. Sends nothing.
    *
-   * @param token in whose name the writes are made
+   * @param token the token of the hold
    * @param node the lock's node of that hold, as {@code CuratorStore.lockNode} of {@code
    *     mortise-curator} finds it
    */

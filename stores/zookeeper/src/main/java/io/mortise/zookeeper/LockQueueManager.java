@@ -45,12 +45,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The queues of a session: routes requests, events and answers to the {@link LockQueueState} of
- * their lock, and executes the effects of its transitions. Reads go by {@link QueueReader},
- * creations and removals by {@link NodeWriter}, notes by {@link ContentionNotes}. Guarded by the
- * session.
+ * their lock, and executes the effects of its transitions. Reads go through {@link QueueReader},
+ * creations and removals through {@link NodeWriter}, notes through {@link ContentionNotes}. Guarded
+ * by the session.
  *
- * <p>Effects are executed in order, one transition's after those of the one before: what an effect
- * brings about at once waits until the effects before it are done.
+ * <p>Effects are executed in order, one transition's after those of the previous one: an effect's
+ * immediate consequences wait until earlier effects are done.
  */
 final class LockQueueManager implements QueueEffect.Executor {
   private static final long RECOVERY_PAUSE_NANOS = 20_000_000;
@@ -78,7 +78,7 @@ final class LockQueueManager implements QueueEffect.Executor {
     this.attempts = new SessionAttempts(core.id());
   }
 
-  /** Whether no look at a queue is in flight that may bring a notification. */
+  /** Whether no read of a queue is in flight that may bring a notification. */
   boolean isSettled() {
     return attempts.isSettled();
   }
@@ -136,7 +136,7 @@ final class LockQueueManager implements QueueEffect.Executor {
     }
   }
 
-  /** The session is not, or no longer, alive. */
+  /** The session is not alive yet, or no longer. */
   private void refuseAsOver(PendingRequest request) {
     AttemptId attempt = request.attempt();
     if (!request.isAbandon()) {
@@ -162,7 +162,7 @@ final class LockQueueManager implements QueueEffect.Executor {
             : request.unanswered(core.display(), true, "the connection was lost."));
   }
 
-  /** Under the guard, then is given null if there was no answer. */
+  /** Ends it under the guard; the callback is given null if there was no answer. */
   private void endForeign(PendingRequest request, Consumer<Reply.@Nullable Ended> then) {
     core.store()
         .inspector()
@@ -172,7 +172,7 @@ final class LockQueueManager implements QueueEffect.Executor {
                 core.guard().run(() -> then.accept(failure == null ? ended : null)));
   }
 
-  /** Requests that have waited for too long are told that there was no answer. */
+  /** Fails requests that have waited for too long. */
   void expire(long now, long requestTimeout) {
     for (LockQueueState queue : List.copyOf(queues.values())) {
       execute(queue, queue.onTime(now, requestTimeout));
@@ -187,7 +187,7 @@ final class LockQueueManager implements QueueEffect.Executor {
     Consumer<CreateResult> then = result -> step(queue, to -> to.onCreated(effect, result));
     ZooKeeperAttempt previous = effect.mayTakeOver() ? nodeWriter.leaving(queue.path()) : null;
     if (previous != null && attempt.mayTakeOver(previous)) {
-      // Also if the attempt is found again by its node: that is as old as the tokens before.
+      // Also if the attempt is found again by its node: the node dates from before these tokens.
       attempt.startAt(previous.next());
       nodeWriter.takeOver(queue.path(), attempt, effect.data(), then);
       return;
@@ -273,7 +273,7 @@ final class LockQueueManager implements QueueEffect.Executor {
                     .run(
                         () -> {
                           if (!core.isOver()) {
-                            // The queue may have become idle, and another may have taken its place.
+                            // The queue may have become idle and been replaced.
                             LockQueueState present = queue(queue.name());
                             execute(present, present.onRecoveryDue());
                           }
@@ -321,7 +321,7 @@ final class LockQueueManager implements QueueEffect.Executor {
     core.renewal().over(effect.why());
   }
 
-  // ---- What the connection tells ----
+  // ---- Connection events ----
 
   /** A waiter has left a note for this holder. */
   void wanted(AttemptId id) {
@@ -344,7 +344,7 @@ final class LockQueueManager implements QueueEffect.Executor {
     }
   }
 
-  /** What happens meanwhile is not told, or in another order. */
+  /** Events are missed from now on, or come in another order. */
   void disconnected() {
     soleUserCache.forget();
     for (LockQueueState queue : List.copyOf(queues.values())) {
@@ -352,7 +352,7 @@ final class LockQueueManager implements QueueEffect.Executor {
     }
   }
 
-  /** Attempts in doubt are looked up, and what may have been missed. */
+  /** Looks up attempts in doubt, and events that were missed. */
   void reconnected() {
     soleUserCache.forget();
     Set<LockName> inDoubt = attempts.namesInDoubt();
@@ -364,7 +364,7 @@ final class LockQueueManager implements QueueEffect.Executor {
 
   // ---- Ending ----
 
-  /** Attempts that may have a node of a number that is not known, by the path of their lock. */
+  /** Attempts that may have a node whose number is not known, by the path of their lock. */
   Map<String, Set<AttemptId>> attemptsInDoubt() {
     Map<String, Set<AttemptId>> found = new HashMap<>();
     for (ZooKeeperAttempt attempt : attempts.all()) {
@@ -377,7 +377,7 @@ final class LockQueueManager implements QueueEffect.Executor {
     return found;
   }
 
-  /** The nodes of all others, and the notes that they have left. */
+  /** The nodes of all other attempts, and the notes that they have left. */
   List<String> nodes() {
     List<String> found = new ArrayList<>(contentionNotes.unread());
     for (ZooKeeperAttempt attempt : attempts.all()) {
@@ -388,7 +388,7 @@ final class LockQueueManager implements QueueEffect.Executor {
     return found;
   }
 
-  /** The session has ended, and with it all that hung on it. */
+  /** The session has ended, with all of its nodes. */
   void over() {
     attempts.over();
     List<PendingRequest> open = new ArrayList<>();

@@ -10,21 +10,21 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
 
-/** A creation or removal of an attempt's node, and who is told what became of it. */
+/** A creation or removal of an attempt's node, and the receiver of its result. */
 sealed interface NodeOperation {
-  /** Nothing was done, or that is not known. */
+  /** Nothing was done, or the result is unknown. */
   void failed(Code code);
 
-  /** How many bytes it takes in a packet, and a few more. */
+  /** Its size in a packet, rounded up. */
   int size();
 
-  /** With all that is not of this operation alone. */
+  /** Size including fixed parts of the packet. */
   private static int size(String path, String data) {
     return path.length() + 3 * data.length() + 100;
   }
 
   /**
-   * Of a node of an attempt.
+   * Creation of an attempt's node.
    *
    * @param reads whether its container is read with it
    */
@@ -35,7 +35,7 @@ sealed interface NodeOperation {
       boolean reads,
       Consumer<CreateResult> then)
       implements NodeOperation {
-    /** The path, but for its number. */
+    /** The path without the sequence number. */
     String prefix() {
       return lock + "/" + LockQueue.prefix(attempt.weight());
     }
@@ -52,8 +52,8 @@ sealed interface NodeOperation {
   }
 
   /**
-   * The removal of a node that holds, for which nobody waits. Until it is sent, the session's next
-   * attempt may follow: then the node stays, and is that one's from now on.
+   * The removal of a hold's node without waiters. Until it is sent, the session's next attempt may
+   * follow: then the node stays, and belongs to that attempt.
    */
   final class Release implements NodeOperation {
     private final String lock;
@@ -77,12 +77,12 @@ sealed interface NodeOperation {
       return path;
     }
 
-    /** Whose hold ends. */
+    /** The attempt whose hold ends. */
     ZooKeeperAttempt attempt() {
       return attempt;
     }
 
-    /** Who follows, if somebody does. */
+    /** The creation that follows, if any. */
     @Nullable Create next() {
       return next;
     }
@@ -104,10 +104,10 @@ sealed interface NodeOperation {
     }
 
     /**
-     * The node was given to who follows.
+     * The node was given to the attempt that follows.
      *
-     * @param ours whether it is a node of this session at all
-     * @return who needs a node of its own after all, for the one of before has gone
+     * @param ours whether the node belongs to this session at all
+     * @return the attempt that needs a node of its own after all, as the previous node has gone
      */
     @Nullable Create followed(boolean ours) {
       Create follower = next;
@@ -135,7 +135,7 @@ sealed interface NodeOperation {
     }
   }
 
-  /** Is told what became of a hold that ends. */
+  /** Receives the result of ending a hold. */
   interface ReleaseListener {
     /**
      * Its node was removed, or could not be.
@@ -145,9 +145,9 @@ sealed interface NodeOperation {
     void accept(Code code, boolean takenOver);
   }
 
-  /** Of a node that held, with a mark for its watcher, or of any. */
+  /** Removal of a node: of a hold, with a mark for its watcher, or of any other. */
   record Delete(String path, boolean marked, Consumer<Code> then) implements NodeOperation {
-    /** A node's mark that it held: its watcher is next, and need not list the other nodes. */
+    /** Mark on a node that held: its watcher is next, and need not list the other nodes. */
     private static final byte[] RELEASED = {'r'};
 
     List<Op> operations() {

@@ -16,18 +16,17 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Several creations and removals as one transaction, and one read of all containers that it puts
- * something into, right behind it, but for those of which that is not needed. Guarded by its
- * session.
+ * Several creations and removals as one transaction, followed at once by one read of the containers
+ * of its creations, except where that is not needed. Guarded by its session.
  */
 final class NodeTransaction {
   private final SessionCore core;
   private final List<NodeOperation> nodeOperations;
 
-  /** Those that it makes nodes for. */
+  /** Locks that it creates nodes for. */
   private final List<String> locks = new ArrayList<>();
 
-  /** How many nodes are made of which the container is read, by the lock's path. */
+  /** Number of created nodes whose container is read, by the lock's path. */
   private final Map<String, Integer> creations = new LinkedHashMap<>();
 
   private Code code = Code.CONNECTIONLOSS;
@@ -36,7 +35,7 @@ final class NodeTransaction {
 
   enum TransactionOutcome {
     DONE,
-    /** Some of it cannot be done, so nothing was. */
+    /** A part cannot be done, so nothing was done. */
     IMPOSSIBLE,
     UNKNOWN
   }
@@ -50,7 +49,7 @@ final class NodeTransaction {
     return nodeOperations;
   }
 
-  /** Those that it makes nodes for. */
+  /** Locks that it creates nodes for. */
   List<String> locks() {
     return locks;
   }
@@ -61,7 +60,7 @@ final class NodeTransaction {
         : results.isEmpty() ? TransactionOutcome.UNKNOWN : TransactionOutcome.IMPOSSIBLE;
   }
 
-  /** Sends it; then is called under the guard when all is answered. */
+  /** Sends it; calls back under the guard when all is answered. */
   void send(Consumer<NodeTransaction> then) {
     List<Op> writes = new ArrayList<>();
     for (NodeOperation nodeOperation : nodeOperations) {
@@ -86,7 +85,7 @@ final class NodeTransaction {
         .client()
         .multi(writes, (rc, path, context, answers) -> written(rc, answers, then), null);
     if (creations.size() == 1) {
-      // Most often what a thread gave back together with what it takes.
+      // The usual case: one acquire, often together with a release.
       core.connection()
           .client()
           .getData(
@@ -118,12 +117,12 @@ final class NodeTransaction {
     core.guard().run(() -> then.accept(this));
   }
 
-  /** Nothing of it was answered. */
+  /** No part was answered. */
   void fail() {
     nodeOperations.forEach(nodeOperation -> nodeOperation.failed(code));
   }
 
-  /** Tells each what was done. Returns those that it turned out to make nodes for besides. */
+  /** Delivers each result. Returns creations that need a node of their own after all. */
   List<NodeOperation.Create> deliver() {
     Map<String, OpResult> containers = new LinkedHashMap<>();
     int read = 0;
@@ -158,9 +157,9 @@ final class NodeTransaction {
   }
 
   /**
-   * A transaction does not tell its number. Where the node is the only one, that of the last change
-   * to the container will do as its token: it is that of the node's creation, or of a later removal
-   * of an older one, and in either case below that of any later creation.
+   * A transaction does not tell its number. If the node is the only one, the number of the
+   * container's last change serves for its token. It is that of the node's creation, or of a later
+   * removal of an older node. In either case it is below that of any later creation.
    */
   private CreateResult created(
       NodeOperation.Create nodeOperation, OpResult result, @Nullable OpResult container) {

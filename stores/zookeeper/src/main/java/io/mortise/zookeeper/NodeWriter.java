@@ -19,44 +19,43 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Creates and removes attempts' nodes, in the order in which that was asked for. While a batch is
- * on its way the next one gathers: it then goes as one transaction, since what a request costs is
- * the packet rather than what is in it. When many have gathered it goes at once, so that the server
- * works on some while the answers to others are given. One alone goes as what it is, which is
- * faster, and tells the transaction's number. A removal that somebody waits for goes alone and at
- * once.
+ * Creates and removes attempts' nodes, in the order of the calls. While a batch is in flight the
+ * next one is gathered and then sent as one transaction, since the cost of a request is the packet
+ * rather than its content. A large batch goes at once, so that the server works on some requests
+ * while others are answered. A single operation goes alone, which is faster, and returns the
+ * transaction's number. A removal with a waiter goes alone and at once.
  *
- * <p>With each creation travels a read of the lock's container: it says whether the new node is the
- * only one, and so holds the lock, in the same round trip. A transaction that contains something
- * impossible (a container that is gone) fails as a whole; its parts are then sent one by one.
- * Guarded by its session.
+ * <p>Each creation is followed by a read of the lock's container: it shows in the same round trip
+ * whether the new node is the only one, and so holds the lock. A transaction with an impossible
+ * part (a container that is gone) fails as a whole; its parts are then sent one by one. Guarded by
+ * its session.
  */
 final class NodeWriter {
   private static final int BATCH = 128;
 
-  /** So many that have gathered do not wait for the transactions that are on their way. */
+  /** A batch of this size does not wait for the transactions in flight. */
   private static final int ENOUGH = 16;
 
-  /** So many transactions are on their way at most. */
+  /** The most transactions in flight. */
   private static final int MOST = 4;
 
-  /** So many removals do not wait for each other either; more gather, as all does. */
+  /** The most single removals with a waiter in flight; further ones gather like all else. */
   private static final int HAND_OFFS = 4;
 
-  /** How long a removal that nobody waits for waits for company. */
+  /** How long a removal without a waiter waits for other operations. */
   private static final long LINGER_NANOS = 500_000;
 
   private final SessionCore core;
   private final ContainerCreator containerCreator;
   private final ArrayDeque<NodeOperation> waiting = new ArrayDeque<>();
 
-  /** Removals that somebody may follow, by the lock's path. */
+  /** Removals that a next attempt may follow, by the lock's path. */
   private final Map<String, NodeOperation.Release> unsent = new HashMap<>();
 
-  /** How many transactions are on their way. */
+  /** Number of transactions in flight. */
   private int underWay;
 
-  /** How many removals that somebody waits for are on their way besides. */
+  /** Number of single removals with a waiter in flight. */
   private int handOffs;
 
   private boolean lingering;
@@ -85,7 +84,7 @@ final class NodeWriter {
   /**
    * Removes a node.
    *
-   * @param later whether it may wait a little for what comes next
+   * @param later whether it may wait a little for further operations
    */
   void delete(String path, boolean later, Consumer<Code> then) {
     add(new NodeOperation.Delete(path, false, then));
@@ -97,15 +96,15 @@ final class NodeWriter {
   }
 
   /**
-   * Removes the node of a hold that somebody waits for.
+   * Removes the node of a hold with a waiter.
    *
-   * @param marked whether somebody waits behind it who is to know that it held
+   * @param marked whether the next waiter should learn that this node held
    */
   void removeForHandoff(String path, boolean marked, Consumer<Code> then) {
     NodeOperation.Delete nodeOperation = new NodeOperation.Delete(path, marked, then);
     if (!over && handOffs < HAND_OFFS) {
-      // The waiter behind it should not wait for other requests of this process. It may go before
-      // all of them, for it takes nothing from anybody.
+      // The waiter behind it should not wait for other requests of this process. It may overtake
+      // them, since it takes nothing from any attempt.
       handOffs++;
       single(nodeOperation, 0, () -> handOffs--);
     } else {
@@ -114,7 +113,7 @@ final class NodeWriter {
     }
   }
 
-  /** Removes the node of an exclusive hold, a little later, unless somebody follows. */
+  /** Removes the node of an exclusive hold, a little later, unless an attempt follows. */
   void release(
       String lock,
       String path,
@@ -129,7 +128,7 @@ final class NodeWriter {
     linger();
   }
 
-  /** The exclusive hold on a lock whose node an attempt may take over, if there is one. */
+  /** The exclusive hold on a lock whose node an attempt may reuse, if there is one. */
   @Nullable ZooKeeperAttempt leaving(String lock) {
     NodeOperation.Release nodeOperation = unsent.get(lock);
     return nodeOperation == null ? null : nodeOperation.attempt();
@@ -266,7 +265,7 @@ final class NodeWriter {
         then.run();
       }
       default ->
-          // It has gone, or may not be written to.
+          // The node has gone, or may not be written to.
           client()
               .delete(
                   nodeOperation.path(),
@@ -324,7 +323,7 @@ final class NodeWriter {
               nodeOperation.lock(),
               false,
               (rc, path, context, data, stat) -> {
-                // A node that was made is there, whether or not the container was read.
+                // A created node exists, whether or not the container was read.
                 CreateResult result =
                     rc == 0 ? createReply.read(data, stat) : createReply.notAnswered();
                 core.guard().run(() -> made(nodeOperation, tries, createReply, result, then));
@@ -353,7 +352,7 @@ final class NodeWriter {
     then.run();
   }
 
-  /** What the creation was answered; a read behind it is answered on the same thread. */
+  /** The answer to the creation; the read behind it is answered on the same thread. */
   private static final class CreateReply {
     Code code = Code.CONNECTIONLOSS;
     String name = "";
@@ -377,7 +376,7 @@ final class NodeWriter {
       int capacity = NodeData.capacity(data);
       int children = container.getNumChildren();
       if (children == 0) {
-        // Somebody has removed the node already.
+        // Another client has removed the node already.
         return new CreateResult.ContainerUnknown(name);
       }
       return children == 1
@@ -405,8 +404,8 @@ final class NodeWriter {
     switch (nodeTransaction.outcome()) {
       case DONE -> {
         waiting.addAll(nodeTransaction.deliver());
-        // Callers that are answered now send again at once: those requests go together. Else the
-        // first of them would go alone, and all others wait for it.
+        // Callers that are answered now send again at once: those requests go together. Otherwise
+        // the first would go alone, and the others would wait for it.
         core.guard().afterUnlock(() -> core.guard().run(this::next));
       }
       case UNKNOWN -> {
@@ -414,7 +413,7 @@ final class NodeWriter {
         next();
       }
       case IMPOSSIBLE -> {
-        // Something in it was, and nothing was done.
+        // A part was impossible, and nothing was done.
         nodeTransaction.locks().forEach(containerCreator::forget);
         oneByOne(new ArrayDeque<>(nodeTransaction.works()));
       }
@@ -425,14 +424,14 @@ final class NodeWriter {
     if (rest.isEmpty()) {
       next();
     } else {
-      // The first attempt at a container's making may have found nothing to stand on.
+      // The container's first creation may have failed for want of a parent.
       single(rest.remove(), 1, () -> oneByOne(rest));
     }
   }
 
   // ---- Ending ----
 
-  /** Those who wait are answered by who ends the session. */
+  /** The code that ends the session answers pending requests. */
   void over() {
     over = true;
     waiting.clear();

@@ -19,8 +19,8 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends the reads that queues want, and hands them the answers as transitions. The connection is
- * the watcher of each watch. Guarded by its session.
+ * Sends the reads that queues ask for, and passes them the answers as transitions. The connection
+ * is the watcher of each watch. Guarded by its session.
  */
 final class QueueReader {
   private final SessionCore core;
@@ -83,7 +83,7 @@ final class QueueReader {
         (to, nodeContent) -> to.onOwnWatched(effect, nodeContent));
   }
 
-  /** A transition that a watched node brings about. */
+  /** A transition that the event of a watched node causes. */
   @FunctionalInterface
   private interface NodeTransition {
     List<QueueEffect> apply(LockQueueState to, NodeContent nodeContent);
@@ -114,16 +114,16 @@ final class QueueReader {
             null);
   }
 
-  /** What was executed before is seen, for the server catches up with the leader first. */
+  /** Earlier requests are visible, as the server catches up with the leader first. */
   void readIndex(LockQueueState queue) {
     AttemptIndex.read(
         client(), queue.path(), index -> transitionRunner.run(queue, to -> to.onIndexRead(index)));
   }
 
   /**
-   * Watches a container, not for a queue.
+   * Watches a container, independently of any queue.
    *
-   * @param then run under the guard, if the container is there
+   * @param then run under the guard, if the container exists
    */
   void watchContainer(String lock, Runnable then) {
     client()

@@ -32,22 +32,23 @@ import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One session: a ZooKeeper session with its node, its attempts, and what it is told.
+ * One session: a ZooKeeper session with its node, its attempts and its notifications.
  *
  * <p><b>Parts.</b> {@link SessionRenewal} opens and renews it, by way of its {@link SessionNode}.
- * {@link LockQueueState} is the machine that decides what is done about a lock name; {@link
- * LockQueueManager} has one for each, and executes what it decides. {@link NodeWriter} sends
- * creations and removals, many in one transaction. {@link NotificationBuffer} keeps notifications
- * until they are acknowledged. All of it is passive, under one {@link OutboxLock}; answers and
- * events come on the ZooKeeper client's event thread, in order.
+ * {@link LockQueueState} is the state machine of one lock name; {@link LockQueueManager} has one
+ * for each, and executes its effects. {@link NodeWriter} sends creations and removals, many in one
+ * transaction. {@link NotificationBuffer} keeps notifications until they are acknowledged. All of
+ * it is passive, under one {@link OutboxLock}; answers and events come on the ZooKeeper client's
+ * event thread, in order.
  *
- * <p><b>What order gives.</b> Requests of one ZooKeeper session are executed in order, and events
- * come before the answer to any later request. So a read that follows a creation in the same flush
- * sees it, and a waiter that has read the queue and watches the node before its own misses nothing.
+ * <p><b>Ordering guarantees.</b> Requests of one ZooKeeper session are executed in order, and
+ * events come before the answer to any later request. So a read that follows a creation in the same
+ * flush sees it, and a waiter that has read the queue and watches the node before its own misses
+ * nothing.
  *
  * <p><b>Lost answers.</b> A request whose connection broke was executed before the next connection
- * serves the session, or never. So after each new connection what is in doubt is looked up, by the
- * attempt ids in the nodes' data, and is in doubt no more.
+ * serves the session, or never. So after each reconnect, attempts in doubt are looked up by the
+ * attempt ids in the nodes' data, which settles them.
  */
 final class SessionCore implements SessionLayout, SessionFacts {
   private final ZooKeeperLockStore store;
@@ -72,7 +73,7 @@ final class SessionCore implements SessionLayout, SessionFacts {
     this.queues = new LockQueueManager(this, ticker, nodeWriter);
   }
 
-  // ---- What the parts share ----
+  // ---- Shared state ----
 
   ZooKeeperLockStore store() {
     return store;
@@ -143,16 +144,14 @@ final class SessionCore implements SessionLayout, SessionFacts {
     return sessionRenewal.isOver();
   }
 
-  /**
-   * Under the guard: a container and all above it, where they are missing; nobody waits for that.
-   */
+  /** Under the guard: makes a container and its missing ancestors; no caller waits for that. */
   void makeContainers(String path) {
     int slash = 0;
     do {
       slash = path.indexOf('/', slash + 1);
       String part = slash < 0 ? path : path.substring(0, slash);
       if (part.equals(layout().root())) {
-        // Never alone: tokens would fall back to where they began without an epoch.
+        // The epoch never comes alone: without it tokens would start low again.
         nodes().multi(TokenEpoch.initialNodes(layout(), acl()), (code, results) -> {});
       } else {
         makeContainer(part, new byte[0]);
@@ -160,20 +159,20 @@ final class SessionCore implements SessionLayout, SessionFacts {
     } while (slash > 0);
   }
 
-  /** Under the guard: a container, where it is missing; nobody waits for that. */
+  /** Under the guard: makes a container if it is missing; no caller waits for that. */
   void makeContainer(String path, byte[] data) {
     nodes().create(path, data, CreateMode.CONTAINER, (code, made) -> {});
   }
 
-  /** Under the guard: tells the engine at once, and again with the renewals until it has heard. */
+  /** Under the guard: tells the engine at once, and again with each renewal until acknowledged. */
   void tell(SessionNotification sessionNotification) {
     notificationBuffer.add(sessionNotification);
     guard.afterUnlock(() -> listeners.forEach(listener -> listener.accept(sessionNotification)));
   }
 
-  // ---- What the session does ----
+  // ---- Session operations ----
 
-  /** One more view of the session. */
+  /** Adds a view of the session. */
   void listen(Consumer<SessionNotification> hints) {
     listeners.add(hints);
   }
@@ -186,12 +185,12 @@ final class SessionCore implements SessionLayout, SessionFacts {
     guard.run(() -> queues.submit(request, later, sink));
   }
 
-  /** Tells those who have waited for too long that there was no answer. */
+  /** Fails requests that have waited for too long. */
   void expire(long now, long requestTimeout) {
     guard.run(() -> queues.expire(now, requestTimeout));
   }
 
-  // ---- What differs from the other layout ----
+  // ---- Differences from the other layout ----
 
   @Override
   public void open(ZooKeeperConnection connection, long beat, StepCallback then) {
@@ -213,7 +212,7 @@ final class SessionCore implements SessionLayout, SessionFacts {
     }
   }
 
-  /** Under the guard: a look at a queue has ended. */
+  /** Under the guard: a read of a queue has ended. */
   void settled() {
     if (queues.isSettled()) {
       runSettling();
@@ -261,7 +260,7 @@ final class SessionCore implements SessionLayout, SessionFacts {
     EphemeralNodeCleaner.remove(last, all, layout().notes(id()));
   }
 
-  /** What was on its way may have been made; it is known by the attempt ids in the nodes. */
+  /** Creations in flight may have been executed; the attempt ids in the nodes tell. */
   private void find(ZooKeeperConnection last, String lock, Set<AttemptId> ours) {
     if (!last.client().getState().isAlive()) {
       return;
@@ -300,7 +299,7 @@ final class SessionCore implements SessionLayout, SessionFacts {
     return layout().notes(id()).length();
   }
 
-  /** What was written while the connection was down. */
+  /** Reads notes that were written while the connection was down. */
   private void listNotes() {
     String notes = layout().notes(id());
     nodes()

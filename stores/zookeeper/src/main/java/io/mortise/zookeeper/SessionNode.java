@@ -14,8 +14,8 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The node of a session, which holds its beat: a renewal writes it with the version that the last
- * one left, so that of two clones of a process one is refused. Guarded by its session.
+ * The node of a session, which holds its beat. A renewal writes it with the version that the last
+ * one left, so one of two clones of a process is refused. Guarded by its session.
  */
 final class SessionNode {
   /** A token is a transaction's number, whose upper half counts elections, times 65,536. */
@@ -25,7 +25,7 @@ final class SessionNode {
   private final String path;
   private long tokenBase;
 
-  /** When the data of these servers began; empty if that is not known. */
+  /** When the data of these servers began; empty if unknown. */
   private String ensemble = "";
 
   private int version;
@@ -35,14 +35,14 @@ final class SessionNode {
     this.path = core.layout().session(core.id());
   }
 
-  /** What is added to the number of a transaction in tokens. */
+  /** The number that is added to a transaction's number in tokens. */
   long tokenBase() {
     return tokenBase;
   }
 
   // ---- Opening ----
 
-  /** Finds where tokens begin, makes the node, and watches for notes. */
+  /** Reads the token epoch, creates the node, and watches for notes. */
   void open(long beat, StepCallback then) {
     TokenEpoch.find(
         core.nodes().client(),
@@ -80,7 +80,7 @@ final class SessionNode {
 
   private void make(long beat, int tries, StepCallback then) {
     if (core.isOver()) {
-      // Over a client that was handed in, the node would stay.
+      // With a client that was handed in, the node would stay.
       return;
     }
     core.nodes()
@@ -183,12 +183,12 @@ final class SessionNode {
 
   private void accepted(Stat stat, StepCallback then) {
     version = stat.getVersion();
-    // It is still there, which says nothing against this session.
+    // The old ensemble still answers, which says nothing against this session.
     var unused = core.store().conflict(ensemble);
     then.succeeded(stat.getMtime());
   }
 
-  /** The answer to an earlier try with the same beat may have been lost. */
+  /** The answer to an earlier attempt with the same beat may have been lost. */
   private void whoseBeat(long beat, StepCallback then) {
     core.nodes()
         .read(

@@ -20,8 +20,8 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets the current holder of a lock write to nodes of an ensemble, and nobody that held it before.
- * For each lock there is one guard node, with the latest token that was shown and by whom.
+ * Lets only the current holder of a lock write to nodes of an ensemble. Each lock has one guard
+ * node, with the latest token seen and its holder.
  *
  * <pre>{@code
  * FencedWrites fenced = fence.enter(lease);                // first: before anything is read
@@ -31,14 +31,14 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>{@link #enter} installs the token in the guard node. Every write then is one {@code multi} of
  * a check that the guard still has that version, and the write itself: the leader does both or
- * neither. So a holder that was stopped, for however long, between the check and the write or
- * anywhere else, writes nothing more once a later one has entered. That needs no assumption about
- * clocks, provided that every writer enters before it reads. The lock may be of any store that has
- * tokens; it need not be in the same ensemble.
+ * neither. So a paused holder writes nothing more once a later one has entered, however long and at
+ * whatever point it was paused. That needs no assumption about clocks, provided that every writer
+ * enters before it reads. The lock may be in any store with tokens; it need not be in the same
+ * ensemble.
  *
- * <p>Guard nodes are never deleted, for they remember; do not delete them while anybody may hold an
- * old token. Thread-safe. The client stays the caller's: after the end of its session make a new
- * fence over the new client and enter again.
+ * <p>Guard nodes are never deleted; do not delete them while an old token may still be in use.
+ * Thread-safe. The caller owns the client: after the end of its session make a new fence over the
+ * new client and enter again.
  */
 public final class ZkFence {
   private final ZooKeeper client;
@@ -54,7 +54,7 @@ public final class ZkFence {
   }
 
   /**
-   * A fence whose guard nodes stand in a folder, open to everybody. Sends nothing.
+   * A fence whose guard nodes are in a folder, open to all clients. Sends nothing.
    *
    * @param folder made when it is first needed
    */
@@ -64,14 +64,15 @@ public final class ZkFence {
 
   /**
    * As {@link #under(ZooKeeper, String)}, with an ACL for the folder and the guard nodes. A client
-   * that enters needs to read, write and create there; one that may delete can forge.
+   * that enters needs the rights to read, write and create there; a client with the right to delete
+   * can forge.
    */
   public static ZkFence under(ZooKeeper client, String folder, List<ACL> acl) {
     return new ZkFence(client, folder, acl);
   }
 
   /**
-   * As {@link #enter(FencingToken)}.
+   * Enters as {@link #enter(FencingToken)}.
    *
    * @throws io.mortise.LeaseLostException if the lease is lost
    * @throws io.mortise.LeaseInDoubtException if it is in doubt, after a restart of its store
@@ -82,9 +83,9 @@ public final class ZkFence {
   }
 
   /**
-   * Installs the token, so that earlier ones are refused from now on. Call it before you read: what
-   * was read before may be overtaken. May be called again with the same token, after a connection
-   * loss for example. Blocks for two round trips, a few more the first time.
+   * Installs the token, so that earlier ones are refused from now on. Call it before you read: data
+   * read before may be stale. May be called again with the same token, after a connection loss for
+   * example. Blocks for two round trips, a few more the first time.
    *
    * @throws StaleTokenException if a later token was seen, or the same from another holder
    * @throws KeeperException if the ensemble refuses or does not answer; whether the token is
@@ -111,7 +112,7 @@ public final class ZkFence {
         Stat stat = client.setData(guard, shown, seen.version());
         return writes(token, guard, stat.getVersion());
       } catch (KeeperException.BadVersionException | KeeperException.NodeExistsException e) {
-        // Somebody else entered in between, or this server lags behind.
+        // Another client entered in between, or this server lags behind.
         sync(guard);
       }
     }
@@ -131,10 +132,10 @@ public final class ZkFence {
   }
 
   /**
-   * The latest token that was shown for a lock, as the server that is asked knows it; for people,
-   * and for moving to another store. Blocks for one round trip.
+   * The latest token seen for a lock, as the connected server knows it; for display, and for moving
+   * to another store. Blocks for one round trip.
    *
-   * @return empty if none was shown yet
+   * @return empty if there is none yet
    */
   public OptionalLong latest(String lock) throws KeeperException, InterruptedException {
     GuardRecord seen = read(guard(lock));
@@ -145,7 +146,7 @@ public final class ZkFence {
     return folder + "/" + NodeNames.encode(LockName.of(lock));
   }
 
-  /** What a guard node has seen. */
+  /** The content of a guard node. */
   private record GuardRecord(long token, String holder, int version) {
     void refuse(FencingToken shown, String guard) {
       if (token > shown.value() || (token == shown.value() && !holder.equals(shown.holder()))) {
@@ -184,7 +185,7 @@ public final class ZkFence {
             acl,
             CreateMode.PERSISTENT);
       } catch (KeeperException.NodeExistsException e) {
-        // Good.
+        // Still the same: entered.
       }
       if (slash < 0) {
         return;
@@ -192,7 +193,7 @@ public final class ZkFence {
     }
   }
 
-  /** Brings the server that is asked up to date, so that what is read next is the latest. */
+  /** Brings the connected server up to date, so that the next read sees the latest. */
   private void sync(String path) throws InterruptedException {
     CountDownLatch answered = new CountDownLatch(1);
     client.sync(path, (rc, asked, context) -> answered.countDown(), null);

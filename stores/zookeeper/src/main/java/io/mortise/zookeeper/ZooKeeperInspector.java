@@ -36,7 +36,7 @@ import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * Looks at a store, over a connection of its own: who is alive, who holds, who waits. Every look
+ * Inspects a store over a connection of its own: live sessions, holders, waiters. Every inspection
  * first has the server catch up with the leader. Thread-safe.
  */
 final class ZooKeeperInspector {
@@ -50,9 +50,9 @@ final class ZooKeeperInspector {
     this.wall = wall;
   }
 
-  // ---- Asking ----
+  // ---- Requests ----
 
-  /** Runs a question once there is a connection; its answer must come in time. */
+  /** Sends a request once there is a connection; its answer must come in time. */
   <T> CompletionStage<T> ask(StoreResources.AdminQuery<T> question) {
     return store.resources().ask(question);
   }
@@ -124,7 +124,7 @@ final class ZooKeeperInspector {
         (rc, path, context, data, stat) -> {
           NodeData.AttemptData attemptData = NodeData.attempt(data);
           if (rc == 0 && attemptData != null && attemptData.attempt().equals(attempt)) {
-            // Of that very version: its session may give the node to the next attempt.
+            // Only that version: its session may give the node to the next attempt.
             client.delete(
                 node,
                 stat.getVersion(),
@@ -174,7 +174,7 @@ final class ZooKeeperInspector {
         });
   }
 
-  /** One page in the making: one lock after the other. */
+  /** Builds one page, lock by lock. */
   private final class LockPageReader {
     private final ZooKeeper client;
     private final LockQuery query;
@@ -209,7 +209,7 @@ final class ZooKeeperInspector {
       try {
         name = NodeNames.decode(node);
       } catch (IllegalArgumentException e) {
-        // Somebody else's.
+        // A foreign node.
         next();
         return;
       }
@@ -237,7 +237,7 @@ final class ZooKeeperInspector {
       LockQueue lockQueue = LockQueue.of(children, Mode.SHARERS);
       List<String> paths = new ArrayList<>();
       paths.add(path);
-      // Of those who wait only the first are told; whether they wait is known when the capacity is.
+      // Only the first waiters are listed; the capacity tells who waits.
       for (int i = 0; i < lockQueue.size(); i++) {
         paths.add(path + "/" + lockQueue.place(i).node());
       }
@@ -323,9 +323,7 @@ final class ZooKeeperInspector {
       }
     }
 
-    /**
-     * How long it has stood is told by our own clock against the servers', which is near enough.
-     */
+    /** The age is our clock against the servers', which is close enough. */
     private LockParticipant party(
         NodeData.AttemptData attemptData, Share share, long token, Stat stat) {
       AttemptId attempt = attemptData.attempt();

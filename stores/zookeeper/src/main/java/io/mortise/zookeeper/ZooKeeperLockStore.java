@@ -48,11 +48,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Locks in one ZooKeeper ensemble. Each session is a ZooKeeper session with a connection of its own
- * (or that of the client that was handed in); looking around has another.
+ * (or that of the client that was handed in); inspection has another.
  */
 final class ZooKeeperLockStore implements LockStore {
   /**
-   * What the store has. The rest needs a state that outlives a process, or a clock of the store.
+   * The capabilities of the store. The others need state that outlives a process, or a clock of the
+   * store.
    */
   static final Set<Capability> CAPABILITIES =
       EnumSet.of(
@@ -113,7 +114,7 @@ final class ZooKeeperLockStore implements LockStore {
     resources.timer().in(EXPIRY_NANOS, this::expire);
   }
 
-  /** Of a URL. Blocks. */
+  /** Opens the store of a URL. Blocks. */
   static LockStore connect(StoreUrl url, Ticker ticker, InstantSource wall) {
     ZooKeeperTarget zooKeeperTarget = ZooKeeperTarget.parse(url, Set.of("namespace"));
     String namespace = url.parameter("namespace");
@@ -148,7 +149,7 @@ final class ZooKeeperLockStore implements LockStore {
         wall);
   }
 
-  // ---- What the parts share ----
+  // ---- Shared state ----
 
   ZooKeeperStore.Options options() {
     return options;
@@ -173,7 +174,7 @@ final class ZooKeeperLockStore implements LockStore {
   /**
    * As {@link ServerIdentity#conflict(String, long)}.
    *
-   * @param ensemble empty if that is not known
+   * @param ensemble empty if unknown
    */
   @Nullable String conflict(String ensemble) {
     return ensemble.isEmpty() ? null : ensembles.conflict(ensemble, ticker.nanos());
@@ -184,7 +185,7 @@ final class ZooKeeperLockStore implements LockStore {
   }
 
   private void expire() {
-    // First: a receiver of an answer that throws must not end the expiry of all requests.
+    // First, so that a receiver that throws cannot end the expiry of all requests.
     timer().in(EXPIRY_NANOS, this::expire);
     long now = ticker.nanos();
     long requestTimeout = options.timeout().toNanos();
@@ -251,8 +252,8 @@ final class ZooKeeperLockStore implements LockStore {
   }
 
   /**
-   * Removes facts that have expired. Nothing else is left by the dead: their nodes go with their
-   * sessions, idle containers later.
+   * Removes expired facts. Dead sessions leave nothing else: their nodes go with them, and idle
+   * containers later.
    */
   @Override
   public CompletionStage<Integer> sweep(int budget) {

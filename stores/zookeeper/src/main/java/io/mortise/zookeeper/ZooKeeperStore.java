@@ -16,12 +16,12 @@ import org.apache.zookeeper.data.ACL;
 /**
  * Opens stores in ZooKeeper, 3.6 or later: each attempt at a lock is an ephemeral sequential node.
  *
- * <p>What a ZooKeeper lock cannot promise: a holder that is stopped for longer than its session
- * lives has lost the lock before it wakes up. Its fencing token, from the transaction that made its
- * node, is then smaller than that of the next holder, also when servers fail over: a majority has
- * every transaction that was acknowledged.
+ * <p>A ZooKeeper lock has a limit: a holder that is paused for longer than its session lives has
+ * lost the lock before it wakes up. Its fencing token, from the transaction that made its node, is
+ * then smaller than that of the next holder, also when servers fail over: a majority has every
+ * transaction that was acknowledged.
  *
- * <p>What ZooKeeper cannot do: at-most and at-least times, lower bounds for tokens, eviction. Such
+ * <p>ZooKeeper supports no at-most and at-least times, lower bounds for tokens, or eviction. Such
  * requests are refused with {@link io.mortise.UnsupportedByStoreException}.
  */
 public final class ZooKeeperStore {
@@ -32,7 +32,7 @@ public final class ZooKeeperStore {
    * namespace}, {@code timeout}, {@code tick}, {@code acl} ({@code open}, or {@code creator} if
    * there is a user, who is authenticated by the scheme {@code digest}), {@code tls}, and with it
    * {@code ca}, {@code keystore}, {@code keystore-password}, {@code verify-host}. Blocks, for the
-   * timeout where nobody answers.
+   * timeout if no server answers.
    *
    * @throws IllegalArgumentException if the URL has an unknown or wrong parameter
    * @throws io.mortise.StoreUnavailableException if no server can be reached
@@ -43,10 +43,10 @@ public final class ZooKeeperStore {
   }
 
   /**
-   * Uses a ready client, whose ZooKeeper session is then that of the locks, and stays open when the
-   * store is closed. A session timeout below the lock client's TTL is refused; below four thirds of
-   * it plus two ticks of the servers a renewal is answered a tick later. Once its session has
-   * expired the store is of no use any more. Blocks.
+   * Uses a connected client. Its ZooKeeper session becomes that of the locks, and stays open when
+   * the store is closed. A session timeout below the lock client's TTL is refused; below four
+   * thirds of it plus two ticks of the servers a renewal is answered a tick later. Once its session
+   * has expired the store is unusable. Blocks.
    *
    * @throws io.mortise.StoreUnavailableException if the client is not connected in time
    * @throws io.mortise.StoreUnfitException if the servers must not be used as they are
@@ -56,11 +56,11 @@ public final class ZooKeeperStore {
   }
 
   /**
-   * Uses ready clients, as {@link #over(ZooKeeper, Options)} does: the given source is asked for
-   * the present one whenever a session begins, so that a new client can follow one whose session
-   * has expired. For a {@code CuratorFramework} the source is {@code () ->
+   * Uses connected clients, as {@link #over(ZooKeeper, Options)} does. The source is asked for the
+   * current client whenever a session begins, so that a new client can follow one whose session has
+   * expired. For a {@code CuratorFramework} the source is {@code () ->
    * curator.getZookeeperClient().getZooKeeper()}; its namespace is not applied. The source may
-   * block for a moment, and is called on threads that can bear that.
+   * block for a moment, and is called on threads where blocking is allowed.
    *
    * @throws io.mortise.StoreUnavailableException if the client is not connected in time
    * @throws io.mortise.StoreUnfitException if the servers must not be used as they are
@@ -70,18 +70,18 @@ public final class ZooKeeperStore {
   }
 
   /**
-   * How to use a ZooKeeper.
+   * Options of a ZooKeeper store.
    *
-   * @param root the node below which everything stands, {@code /mortise} by default; made if it is
+   * @param root the node above all nodes of the store, {@code /mortise} by default; made if it is
    *     missing
    * @param timeout how long an answer may take until the request counts as unanswered, and how long
    *     opening waits for a connection. 100 ms to one minute, 5 s by default
-   * @param tick the servers' tick; zero, the default, if it is to be found out, or for a client
-   *     that was handed in to be taken for 2 s
-   * @param acl who may do what with the nodes that are made, everybody everything by default
+   * @param tick the servers' tick; zero, the default, to determine it, or to assume 2 s for a
+   *     client that was handed in
+   * @param acl the ACL of created nodes; by default all clients have all rights
    */
   public record Options(String root, Duration timeout, Duration tick, List<ACL> acl) {
-    /** Below {@code /mortise}, 5 s, tick not given, open to everybody. */
+    /** Below {@code /mortise}, 5 s, tick not given, open to all clients. */
     public static final Options DEFAULT =
         new Options(
             "/mortise", ZooKeeperTarget.DEFAULT_TIMEOUT, Duration.ZERO, Ids.OPEN_ACL_UNSAFE);

@@ -23,11 +23,11 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks at many locks in a few packets: their nodes, the names of those who stand in their queues,
- * and the first node of each. Lists sessions. Thread-safe.
+ * Surveys many locks in a few packets: their nodes, the names of the nodes in their queues, and the
+ * first node of each. Lists sessions. Thread-safe.
  */
 final class ZooKeeperSurvey {
-  /** Locks that are looked at together. */
+  /** Locks that are read together. */
   private static final int TOGETHER = 500;
 
   private final ZooKeeperLockStore store;
@@ -40,9 +40,7 @@ final class ZooKeeperSurvey {
     this.wall = wall;
   }
 
-  /**
-   * The names of nodes from a cursor on, in order. Fails the answer if there are none to be had.
-   */
+  /** The names of nodes from a cursor on, in order. Fails the answer if they cannot be read. */
   private void children(
       ZooKeeper client,
       String parent,
@@ -87,7 +85,7 @@ final class ZooKeeperSurvey {
           named.add(new NamedNode(node, name));
         }
       } catch (IllegalArgumentException e) {
-        // Somebody else's.
+        // A foreign node.
       }
     }
     return named;
@@ -131,7 +129,7 @@ final class ZooKeeperSurvey {
     return infos;
   }
 
-  /** One page in the making: some hundreds of locks at a time. */
+  /** Builds one page, some hundreds of locks at a time. */
   private final class SurveyReader {
     private final ZooKeeper client;
     private final LockQuery query;

@@ -22,8 +22,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The first who waits holds when it hears that the holder's node has gone, and not otherwise. */
-@SuppressWarnings("try") // closing may be interrupted
+/** The first waiter holds when the removal of the holder's node is reported, and not otherwise. */
+@SuppressWarnings("try") // Closing may be interrupted.
 @Timeout(120)
 class HandoffTest {
   private static final Duration LONG = TestServer.LONG;
@@ -41,7 +41,7 @@ class HandoffTest {
   private Lease held;
   private CompletableFuture<Lease> waiting;
 
-  /** The holder has been told, so the waiter has looked at the queue and at its own node. */
+  /** The holder has been told, so the waiter has read the queue and its own node. */
   @BeforeEach
   void waitInLine() throws Exception {
     looking = TestServer.connect(server.address(), Duration.ofMinutes(2));
@@ -68,7 +68,7 @@ class HandoffTest {
   private LockClient client(String servers) {
     return LockClient.builder()
         .url(Scheme.ZK.url(servers, nodeLayout.root()))
-        // No renewal falls into a test.
+        // No renewal happens during a test.
         .ttl(Duration.ofMinutes(20))
         .build();
   }
@@ -147,7 +147,7 @@ class HandoffTest {
 
     Lease behind = get(next);
     behind.close();
-    // It came again, with a node of its own behind all that were there.
+    // It queued again, with a node of its own behind all existing ones.
     assertThat(get(waiting).token()).isGreaterThan(behind.token());
     get(waiting).close();
   }
@@ -158,7 +158,7 @@ class HandoffTest {
     BoundedWait.until(LONG, "the third watches the second", () -> watchersOfTheWaiter() == 2);
     held.close();
     get(waiting);
-    // Its answer comes after those to all that was asked before.
+    // Its answer comes after those to all earlier requests.
     third.lock("y").acquireWithin(LONG).close();
     int before = packetCounter.asked();
 

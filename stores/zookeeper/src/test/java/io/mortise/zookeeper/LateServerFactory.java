@@ -5,8 +5,8 @@ import org.apache.zookeeper.server.NIOServerCnxnFactory;
 import org.apache.zookeeper.server.ZooKeeperServer;
 
 /**
- * Lets a server that is alone take connections once it can serve them: those that come while it
- * starts it may forget without closing them, and their clients wait for as long as their session
+ * Lets a standalone server accept connections once it can serve them. It may forget those that come
+ * while it starts without closing them, and their clients then wait for as long as their session
  * lives (ZOOKEEPER-5051). Ours do not, but Curator's and the tests' own do.
  */
 public final class LateServerFactory extends NIOServerCnxnFactory {

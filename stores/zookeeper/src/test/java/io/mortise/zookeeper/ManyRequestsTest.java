@@ -34,8 +34,8 @@ import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** A session that is asked much at once: transactions behind each other, and reads for many. */
-@SuppressWarnings("try") // closing may be interrupted
+/** A session with many requests at once: transactions behind each other, and reads for many. */
+@SuppressWarnings("try") // Closing may be interrupted.
 @Tag("extended")
 class ManyRequestsTest {
   private static final Duration LONG = Duration.ofSeconds(90);
@@ -44,7 +44,7 @@ class ManyRequestsTest {
   private final ZooKeeperServer server = TestServer.shared();
   private final SessionId id = SessionId.random(new SecureRandom());
 
-  /** By attempt, what it was told last of being granted. */
+  /** The token of each attempt's last notified grant. */
   private final Map<AttemptId, Long> tokens = new ConcurrentHashMap<>();
 
   private final Queue<Reply> surplus = new ConcurrentLinkedQueue<>();
@@ -94,7 +94,7 @@ class ManyRequestsTest {
     return LockName.of("lock-" + i);
   }
 
-  /** The first of them makes its transaction fail as a whole, while the next is on its way. */
+  /** The first of them makes its transaction fail as a whole, while the next is in flight. */
   @Test
   void givenTransactionsBehindEachOther_whenContainersAreGone_thenAllIsDoneAllTheSame()
       throws Exception {
@@ -121,11 +121,11 @@ class ManyRequestsTest {
         try {
           other.delete(nodeLayout.lock(name(i)), -1);
         } catch (KeeperException.NoNodeException e) {
-          // The server found that it was empty.
+          // The server found the container empty.
         }
       }
 
-      // Those with odd numbers are held: given back, and wanted anew, in the same breath.
+      // Locks with odd numbers are held: released and acquired again at once.
       List<CompletableFuture<Reply>> second = new ArrayList<>();
       for (int i = 0; i < many; i++) {
         if (i % 2 == 1) {
@@ -189,7 +189,7 @@ class ManyRequestsTest {
       }
       Collections.shuffle(leaving, random);
 
-      // All ask again and again, while some of them leave and the lock is handed on.
+      // All poll repeatedly, while some of them leave and the lock is handed on.
       Queue<CompletableFuture<Reply>> polls = new ConcurrentLinkedQueue<>();
       List<CompletableFuture<Reply>> ends = new ArrayList<>();
       int held = 0;

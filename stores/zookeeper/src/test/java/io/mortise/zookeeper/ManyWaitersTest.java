@@ -22,18 +22,18 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Many wait for one lock, each with a node of its own in one queue. {@code -Dmortise.waiters=10000}
- * makes it as many as the issue of the store wants; by default a few hundred, which takes seconds.
+ * Many waiters for one lock, each with a node of its own in one queue. {@code
+ * -Dmortise.waiters=10000} runs it in full; by default a few hundred, which takes seconds.
  */
 @Tag("extended")
 class ManyWaitersTest {
   private static final int WAITERS = Integer.getInteger("mortise.waiters", 400);
   private static final Duration LONG = Duration.ofMinutes(8);
 
-  /** Whoever waits asks again several times, and no pause of a busy machine ends a session. */
+  /** Each waiter polls several times, and no pause of a busy machine ends a session. */
   private static final Duration LONG_TTL = Duration.ofSeconds(40);
 
-  /** What one of them was granted, in the order of the grants. */
+  /** A waiter's grant; listed in the order of the grants. */
   private record GrantedTurn(int client, int number, long token) {}
 
   @Test
@@ -128,7 +128,7 @@ class ManyWaitersTest {
       assertThat(lost).noneMatch(CompletableFuture::isDone);
       assertThat(took).isLessThan(ttl.plusSeconds(10));
       next.close();
-      // Each may take its time, for its server is gone.
+      // Closing may take long, since the server is gone.
       dying.parallelStream().forEach(LockClient::close);
     }
   }

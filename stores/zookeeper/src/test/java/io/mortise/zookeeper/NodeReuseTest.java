@@ -41,8 +41,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Attempts that take over the node of a hold of their session which is about to be removed. */
-@SuppressWarnings("try") // closing may be interrupted
+/** Attempts that reuse the node of their session's previous hold, which is about to be removed. */
+@SuppressWarnings("try") // Closing may be interrupted.
 @Timeout(120)
 class NodeReuseTest {
   private static final Duration LONG = TestServer.LONG;
@@ -62,7 +62,7 @@ class NodeReuseTest {
   private long token;
   private CompletableFuture<Reply> busy;
 
-  /** The lock is held, and what is asked from now on gathers until the line is fair again. */
+  /** The lock is held, and requests gather from now on until the line is fair again. */
   @BeforeEach
   void hold() throws Exception {
     other = TestServer.connect(server.address(), Duration.ofMinutes(2));
@@ -116,7 +116,7 @@ class NodeReuseTest {
     return (Reply.Granted) reply.get();
   }
 
-  /** Whose node it is by what stands in it; nobody's if it is gone. */
+  /** The attempt in the node's data; 0 if the node is gone. */
   private long holder() {
     try {
       NodeData.AttemptData attemptData = NodeData.attempt(other.getData(node, false, null));
@@ -155,7 +155,7 @@ class NodeReuseTest {
     busy = acquire(LockName.of("busy"), 98);
     CompletableFuture<Reply> release = release(1);
     CompletableFuture<Reply> next = acquire(NAME, 2);
-    // So many do not wait for what was asked before.
+    // This many do not wait for earlier requests.
     List<CompletableFuture<Reply>> others = new ArrayList<>();
     for (int i = 0; i < 16; i++) {
       others.add(acquire(LockName.of("other" + i), 10 + i));

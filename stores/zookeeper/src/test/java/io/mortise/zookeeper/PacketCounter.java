@@ -13,11 +13,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A port of the loopback in front of a ZooKeeper server that counts what is asked: every packet but
- * pings, which a client sends by itself whenever it has said nothing for a while. Thread-safe.
+ * A loopback port in front of a ZooKeeper server that counts requests: every packet but pings,
+ * which an idle client sends by itself. Thread-safe.
  */
 final class PacketCounter implements AutoCloseable {
-  /** Where the kind of a request stands, behind its number. */
+  /** Position of a request's type, behind its number. */
   private static final int KIND = 4;
 
   private static final int PING = 11;
@@ -75,7 +75,7 @@ final class PacketCounter implements AutoCloseable {
         out.write(whole.putInt(packet.length).put(packet).array());
       }
     } catch (IOException e) {
-      // One end is gone: so is the other.
+      // One end is gone: the other is closed.
     } finally {
       open.remove(from);
       open.remove(to);

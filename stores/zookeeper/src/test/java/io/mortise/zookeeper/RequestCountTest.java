@@ -21,18 +21,18 @@ import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
 import org.junit.jupiter.api.Test;
 
-/** How much is said, and who listens to whom. */
-@SuppressWarnings("try") // closing may be interrupted
+/** The number of requests and watches. */
+@SuppressWarnings("try") // Closing may be interrupted.
 class RequestCountTest {
   private static final Duration LONG = TestServer.LONG;
 
-  /** Where no container is removed between one use and the next: it would have to be made again. */
+  /** A server that removes no container between two uses: it would have to be made again. */
   private final ZooKeeperServer server = ZooKeeperUnderTest.server();
 
   private LockClient client(String servers, String root) {
     return LockClient.builder()
         .url(Scheme.ZK.url(servers, root))
-        // No renewal falls into a test.
+        // No renewal happens during a test.
         .ttl(Duration.ofMinutes(20))
         .build();
   }
@@ -44,13 +44,13 @@ class RequestCountTest {
         FaultInjectionProxy line = FaultInjectionProxy.to(packetCounter.port());
         LockClient client = client("127.0.0.1:" + line.port(), nodeLayout.root());
         LockClient other = client(server.address(), nodeLayout.root())) {
-      // A lock that nobody else takes: its creation alone, and nothing is read.
+      // A lock with one user: its creation alone, and no read.
       for (int i = 0; i < 4; i++) {
         client.lock("x").acquireWithin(LONG).close();
       }
       takenInOneRoundTrip(line, client, packetCounter, 1);
 
-      // One that another has taken: the container is read with it.
+      // A lock that another session has taken: the container is read with it.
       other.lock("x").acquireWithin(LONG).close();
       client.lock("x").acquireWithin(LONG).close();
       takenInOneRoundTrip(line, client, packetCounter, 2);
@@ -61,7 +61,7 @@ class RequestCountTest {
       FaultInjectionProxy line, LockClient client, PacketCounter packetCounter, int packets)
       throws Exception {
     int before = packetCounter.asked();
-    // What has to be asked is asked before anything is answered.
+    // All requests are sent before any is answered.
     line.weather(NetworkCondition.ANSWERS_HELD);
     CompletableFuture<Lease> acquiring = client.lock("x").acquireAsync(LONG);
     BoundedWait.until(LONG, "all was sent", () -> packetCounter.asked() >= before + packets);
@@ -76,7 +76,7 @@ class RequestCountTest {
   @Test
   void givenHolderThatKnowsOfAWaiter_whenItGivesBack_thenThatDoesNotWaitForWhatElseItHasAsked()
       throws Exception {
-    // Of its own also when it is run again: notes are counted.
+    // A fresh root in each run, since notes are counted.
     NodeLayout nodeLayout = new NodeLayout("/traffic-handoff-" + System.nanoTime());
     try (FaultInjectionProxy line = FaultInjectionProxy.to(server.port());
         LockClient holder = client("127.0.0.1:" + line.port(), nodeLayout.root());
@@ -156,7 +156,7 @@ class RequestCountTest {
     holder.close();
   }
 
-  /** Of each node in the directory that is watched, how many sessions watch it. */
+  /** The number of sessions that watch each node in the directory. */
   private List<Integer> watchers(String directory) {
     List<Integer> found = new ArrayList<>();
     boolean inside = false;

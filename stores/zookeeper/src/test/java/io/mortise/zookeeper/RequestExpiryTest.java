@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 class RequestExpiryTest {
   private static final LockName LOCK = LockName.of("x");
 
-  /** Longer than the test: a connection is given up after two thirds of it. */
+  /** Longer than the test: a connection is dropped after two thirds of it. */
   private static final Duration TTL = Duration.ofMinutes(2);
 
   private static Request acquire(SessionDriver driver) {

@@ -7,7 +7,7 @@ import java.util.List;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooKeeper;
 
-/** The two layouts, for tests that both must pass, and where they keep what. */
+/** The two layouts, for tests that both must pass, and the places of their nodes. */
 enum Scheme {
   ZK("zk"),
   CURATOR("zk+curator");
@@ -39,7 +39,7 @@ enum Scheme {
             .filter(child -> !child.equals("leases") && !child.equals("locks"))
             .forEach(child -> found.add(directory + "/" + child));
       } catch (KeeperException.NoNodeException e) {
-        // Nobody uses it.
+        // The lock is unused.
       }
     }
     return found;

@@ -38,8 +38,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Locks of which a session does not read whether it is alone, as it was the last to hold them. */
-@SuppressWarnings("try") // closing may be interrupted
+/**
+ * Locks whose last holder was this session, so that it need not read whether its node is the only
+ * one.
+ */
+@SuppressWarnings("try") // Closing may be interrupted.
 class SoleUserCacheTest {
   private static final Duration LONG = TestServer.LONG;
   private static final int ENOUGH = 5;
@@ -47,7 +50,7 @@ class SoleUserCacheTest {
   /** It does not remove containers that a test is about to replace. */
   private final ZooKeeperServer server = ZooKeeperUnderTest.server();
 
-  /** Of its own also when it is run again. */
+  /** A fresh root in each run. */
   private final NodeLayout nodeLayout = new NodeLayout("/regulars-" + System.nanoTime());
 
   private final String directory = nodeLayout.lock(LockName.of("x"));
@@ -63,7 +66,7 @@ class SoleUserCacheTest {
     return client(server.port());
   }
 
-  /** Until nothing needs to be read any more. Returns the last token. */
+  /** Until no more reads are needed. Returns the last token. */
   private static long makeRegular(LockClient client) throws InterruptedException {
     long token = 0;
     for (int i = 0; i < ENOUGH; i++) {
@@ -72,7 +75,7 @@ class SoleUserCacheTest {
     return token;
   }
 
-  /** Takes the lock and gives it back; returns the token. */
+  /** Acquires and releases the lock; returns the token. */
   private static long taken(LockClient client, long before) throws InterruptedException {
     try (Lease lease = client.lock("x").acquireWithin(LONG)) {
       assertThat(lease.token()).isGreaterThan(before);
@@ -160,7 +163,10 @@ class SoleUserCacheTest {
     }
   }
 
-  /** By a new one, in which so many nodes were made, and the last of them stands. */
+  /**
+   * Replaces it by a new one, in which that many nodes were made, and the last of them still
+   * exists.
+   */
   private void replaceContainer(ZooKeeper other, int nodes) throws Exception {
     String prefix = directory + "/" + LockQueue.prefix(Mode.SHARERS);
     byte[] nobody = NodeData.bytes("nobody");
@@ -194,7 +200,7 @@ class SoleUserCacheTest {
     }
   }
 
-  /** A hold has 65,536 tokens, which those that follow it share. */
+  /** A hold has 65,536 tokens, which its successors share. */
   @Test
   void givenHoldsThatUseUpManyTokens_thenNoneIsGivenTwice() throws Exception {
     SessionId id = SessionId.random(new SecureRandom());

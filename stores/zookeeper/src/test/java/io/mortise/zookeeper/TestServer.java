@@ -8,11 +8,9 @@ import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.Watcher.Event.KeeperState;
 import org.apache.zookeeper.ZooKeeper;
 
-/**
- * One server for the tests of a JVM that need nothing special of theirs, and plain clients of it.
- */
+/** One server for tests of a JVM without special needs, and plain clients of it. */
 public final class TestServer {
-  /** For what should take a moment. */
+  /** A bound for operations that take a moment. */
   public static final Duration LONG = BoundedWait.scaled(Duration.ofSeconds(40));
 
   private static ZooKeeperServer shared;
@@ -20,21 +18,21 @@ public final class TestServer {
   private TestServer() {}
 
   /**
-   * How servers of tests are set up: with short ticks, and without forcing anything to the disk,
-   * which a process that is killed does not need.
+   * The configuration of test servers: short ticks, and no fsync, which a killed process does not
+   * need.
    */
   public static ZooKeeperServer.Setup setup() {
     return forcing().withProperty("zookeeper.forceSync", "no");
   }
 
-  /** The same, for tests in which the power fails. */
+  /** The same, for tests of a power loss. */
   static ZooKeeperServer.Setup forcing() {
     return ZooKeeperServer.Setup.single()
         .with("tickTime", "100")
         .withProperty("zookeeper.serverCnxnFactory", LateServerFactory.class.getName());
   }
 
-  /** Runs until the JVM ends. Whoever strikes it lets it serve again. */
+  /** Runs until the JVM ends. A test that disturbs it lets it serve again. */
   public static synchronized ZooKeeperServer shared() {
     if (shared == null) {
       shared = ZooKeeperServer.start(setup());

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** How much room there is in a token. No server is asked. */
+/** The capacity of a token. Without a server. */
 class TokenEpochTest {
   private static final long ELECTION = 1L << 32;
 
@@ -30,7 +30,7 @@ class TokenEpochTest {
     assertThat(base(lost)).isGreaterThan(last);
   }
 
-  /** As the releases before gave them: without an epoch. */
+  /** As earlier releases granted them: without an epoch. */
   @Test
   void givenTokensWithoutAnEpoch_thenOneThatIsMadeNowIsAboveThem() {
     assertThat(base("2026-11-25T00:00:00Z")).isGreaterThan(3_000 * ELECTION);

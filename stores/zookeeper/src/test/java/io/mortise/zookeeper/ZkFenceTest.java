@@ -20,7 +20,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** The ensemble refuses what comes in the name of a hold that another has followed. */
+/** The ensemble refuses writes of a hold that another has followed. */
 class ZkFenceTest {
   private static ZooKeeperServer server;
   private static ZooKeeper client;

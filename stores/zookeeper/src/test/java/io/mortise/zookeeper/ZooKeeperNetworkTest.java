@@ -3,13 +3,13 @@ package io.mortise.zookeeper;
 import io.mortise.testkit.contract.client.NetworkContract;
 import java.time.Duration;
 
-/** The store over networks that misbehave. */
+/** The store over faulty networks. */
 class ZooKeeperNetworkTest extends NetworkContract {
   ZooKeeperNetworkTest() {
     super(() -> TestServer.shared().url() + "?namespace=network", "timeout", Duration.ofSeconds(1));
   }
 
-  /** A silent connection is left after two thirds of the TTL. */
+  /** A silent connection is dropped after two thirds of the TTL. */
   @Override
   protected Duration idle() {
     return Duration.ofSeconds(20);

@@ -19,7 +19,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * How much a survey asks. {@code -Dmortise.held=10000} for so many locks; the times are printed.
+ * The requests of a survey. {@code -Dmortise.held=10000} for that many locks; the times are
+ * printed.
  */
 class ZooKeeperSurveyTest {
   private static final int LOCKS = Integer.getInteger("mortise.held", 1_000);
@@ -31,7 +32,7 @@ class ZooKeeperSurveyTest {
     String root = "/survey-" + System.nanoTime();
     try (PacketCounter packets = new PacketCounter(ZooKeeperUnderTest.server().port());
         LockStore looking =
-            // A look takes 30,000 packets, which a busy machine may not answer within 5 s.
+            // A survey takes 30,000 packets, which a busy machine may not answer within 5 s.
             ZooKeeperStore.open(
                 Scheme.ZK.url("127.0.0.1:" + packets.port(), root) + "&timeout=30s");
         LockStore store = ZooKeeperStore.open(Scheme.ZK.url(server(), root))) {

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A claim of this process on a lock: the threads that wait under it, and the one attempt that
- * stands for them in the store. Kept small, for a process may hold many: a claim that is merely
+ * stands for them in the store. Kept small, because a process may hold many: a claim that is merely
  * held has no queue and no contention state.
  *
  * <p>Passive: guarded by its stripe. Others call the named changes below, and write no field.
@@ -33,12 +33,12 @@ public class Claim {
 
   private ClaimPhase phase = ClaimPhase.UNSENT;
 
-  /** Session and number are the attempt; a new attempt for the same waiters changes both. */
+  /** Session and number identify the attempt; a new attempt for the same waiters changes both. */
   private @Nullable LiveSession session;
 
   private long number;
 
-  /** The next token to give out, and how many are left. */
+  /** The next token to give out, and the number of tokens left. */
   private long token;
 
   private int tokensLeft;
@@ -50,14 +50,14 @@ public class Claim {
   public enum ClaimPhase {
     /** Waits for a session. */
     UNSENT,
-    /** Asked for, perhaps queued. */
+    /** Requested, perhaps queued. */
     ASKED,
     HELD,
-    /** Nothing stands under it any more. */
+    /** Without waiters or hold. */
     DONE
   }
 
-  /** The waiters of a claim know it by this. */
+  /** The wait state of a claim; its waiters refer to it. */
   private static final class ClaimWaits extends WaitState {
     final Claim claim;
 
@@ -73,7 +73,7 @@ public class Claim {
     this.joinable = joinable;
   }
 
-  /** The claim under which a waiter stands; null if it stands under none. */
+  /** The claim under which a waiter stands; null if there is none. */
   public static @Nullable Claim of(Waiter waiter) {
     return waiter.ring() instanceof ClaimWaits own ? own.claim : null;
   }
@@ -90,7 +90,7 @@ public class Claim {
     return mode;
   }
 
-  /** The hold was narrowed. */
+  /** Narrows the hold's mode. */
   public void narrowed(Mode narrower) {
     mode = narrower;
   }
@@ -103,19 +103,17 @@ public class Claim {
     next = claim;
   }
 
-  /**
-   * Whether others of this process may stand under it: then it goes from hand to hand without I/O.
-   */
+  /** Whether others of this process may join: the lock then passes between them without I/O. */
   public boolean isJoinable() {
     return joinable;
   }
 
-  /** The hold is no longer like those that wait for it: it is not passed on, but released. */
+  /** Excludes joins and local passes: the hold's mode now differs from that of its waiters. */
   public void isolate() {
     joinable = false;
   }
 
-  /** It begins anew: others may stand under it again if its kind allows that. */
+  /** Allows joins for a new attempt if the claim's kind does. */
   public void restoreJoinable() {
     joinable = mode.isExclusive() && mode.capacity() == Mode.SHARERS && !terms.isTimed();
   }
@@ -124,7 +122,7 @@ public class Claim {
     return wanted;
   }
 
-  /** Somebody else waits for the lock, for as long as the attempt lives. */
+  /** Records that another waits for the lock; stays true as long as the attempt lives. */
   public void wanted(long now) {
     if (!wanted) {
       wanted = true;
@@ -141,12 +139,12 @@ public class Claim {
     contended = true;
   }
 
-  /** The lease that is open, or evicted and not closed; null if nobody of this process holds. */
+  /** The open lease, or an evicted one that is not closed; null if there is none. */
   public @Nullable LeaseImpl holder() {
     return holder;
   }
 
-  /** A lease takes the next token, if tokens are counted. */
+  /** Sets the holder; the lease takes the next token if tokens are counted. */
   public void heldBy(LeaseImpl lease, boolean takesToken) {
     holder = lease;
     if (takesToken) {
@@ -167,7 +165,7 @@ public class Claim {
     return tokensLeft;
   }
 
-  /** Every token of the claim is less. */
+  /** An exclusive upper bound of the claim's tokens. */
   public long tokenEnd() {
     return token + tokensLeft;
   }
@@ -196,12 +194,12 @@ public class Claim {
     return session;
   }
 
-  /** The session of a claim that was asked for. */
+  /** The session of a requested claim. */
   public LiveSession openSession() {
     return Objects.requireNonNull(session);
   }
 
-  /** The attempt of a claim that was asked for. */
+  /** The attempt of a requested claim. */
   public AttemptId attempt() {
     return openSession().attempt(number);
   }
@@ -210,20 +208,20 @@ public class Claim {
     return AttemptId.stickyNumber(number) == number;
   }
 
-  /** A new attempt is asked for. */
+  /** Marks the claim as requested, with a new attempt. */
   public void asked(LiveSession through, long attempt) {
     session = through;
     number = attempt;
     phase(ClaimPhase.ASKED);
   }
 
-  /** It is asked for later, as an attempt that has no number yet. */
+  /** Postpones the request; the attempt has no number yet. */
   public void postponed() {
     phase(ClaimPhase.UNSENT);
     number = 0;
   }
 
-  /** A new attempt for the same waiters: of the one before, nothing counts any more. */
+  /** Clears all state of the previous attempt, for a new one with the same waiters. */
   public void beginAnew() {
     stopTimer();
     phase(ClaimPhase.UNSENT);
@@ -233,12 +231,12 @@ public class Claim {
     }
   }
 
-  /** The one who has waited longest. */
+  /** The longest waiting waiter. */
   public @Nullable Waiter head() {
     return wait == null ? null : wait.head();
   }
 
-  /** The waiter that came after another of the claim; null after the last. */
+  /** The next waiter of the claim; null after the last. */
   public @Nullable Waiter after(Waiter waiter) {
     return wait == null ? null : wait.after(waiter);
   }
@@ -248,17 +246,17 @@ public class Claim {
     return wait != null && wait.isQueued();
   }
 
-  /** How many may be before the attempt in the store's queue, if it is queued. */
+  /** How many attempts may be before this one in the store's queue, if it is queued. */
   public int ahead() {
     return wait == null ? 0 : wait.ahead();
   }
 
-  /** The attempt stands in the store's queue, and so many may be before it. */
+  /** Marks the attempt as queued, with the number of attempts that may be before it. */
   public void queued(int ahead) {
     waitState().queued(true, ahead);
   }
 
-  /** The attempt does not stand in the store's queue any more. */
+  /** Marks the attempt as no longer queued in the store. */
   public void leftQueue() {
     if (wait != null) {
       wait.queued(false, 0);
@@ -270,9 +268,9 @@ public class Claim {
   }
 
   /**
-   * A request of the attempt is on its way.
+   * Marks a request of the attempt as in flight.
    *
-   * @param sent null if it asks after somebody else
+   * @param sent null for a judgement of another session
    */
   public void asks(@Nullable SentRequest sent) {
     waitState().asks(sent);
@@ -293,7 +291,7 @@ public class Claim {
     waitState().outdate();
   }
 
-  /** A request of the attempt got no answer. */
+  /** Records that a request of the attempt got no answer. */
   public void doubt() {
     waitState().doubt();
   }
@@ -302,7 +300,7 @@ public class Claim {
     return wait != null && wait.isInDoubt();
   }
 
-  /** Lets go of what an idle hold has no use for. */
+  /** Drops state that an idle hold does not need. */
   public void trim() {
     if (!isRefreshing()) {
       clearHandoffState();
@@ -310,7 +308,7 @@ public class Claim {
     rest();
   }
 
-  /** Lets go of what a claim that is merely held has no use for. */
+  /** Drops state that a merely held claim does not need. */
   private void rest() {
     if (phase == ClaimPhase.HELD && wait != null && !wait.isNeeded()) {
       wait = null;
@@ -351,7 +349,7 @@ public class Claim {
     return present != null && present.isRefreshing();
   }
 
-  /** The sticky hold that a try waits for; null if none does. */
+  /** The sticky hold that a try waits for; null if there is none. */
   public @Nullable AttemptId calledBack() {
     return wait == null ? null : wait.calledBack();
   }
@@ -368,14 +366,14 @@ public class Claim {
     }
   }
 
-  /** Every token that is known to have been given out is less; 0 if none is. */
+  /** An exclusive upper bound of all tokens known to be given out; 0 if none is known. */
   public long tokenFloor() {
     long own = tokenEnd();
     long seen = wait == null ? 0 : wait.seen();
     return seen == 0 ? own : Math.max(own, seen + Request.MAX_TOKENS);
   }
 
-  /** What its holders' leases hang on: the session, or what the votes of a quorum leave of it. */
+  /** The validity of its leases: the session's, or the part that a quorum's votes leave of it. */
   public @Nullable Validity validity() {
     return wait == null || wait.byQuorum() == null ? session : wait.byQuorum();
   }
@@ -394,40 +392,40 @@ public class Claim {
     }
   }
 
-  /** Counts a grant that came when its at-most time was over; returns how many there were. */
+  /** Counts a grant that came after its at-most time was over; returns the count. */
   public int cameLate() {
     return waitState().cameLate();
   }
 
-  /** Counts an answer that it is busy; returns how many there were before. */
+  /** Counts an answer that the lock is busy; returns the previous count. */
   public int poll() {
     return waitState().poll();
   }
 
-  /** Clears what was counted while it waited. */
+  /** Clears the counters of the wait. */
   public void resetAfterGrant() {
     if (wait != null) {
       wait.granted();
     }
   }
 
-  /** Why the store could not be asked lately; null since it answered. */
+  /** The store's latest failure; null since it answered. */
   public @Nullable Throwable storeFailure() {
     StoreOutage known = outageOrNull();
     return known == null ? null : known.failure();
   }
 
-  /** A session in the way was proven dead. Returns how often that has been so in succession. */
+  /** Counts a proof that a session is dead. Returns how often in succession this one was. */
   public int judged(SessionId dead) {
     return waitState().judged(dead);
   }
 
-  /** A request that was sent then got no answer, or a refusal that says nothing of the lock. */
+  /** Records that a request sent at this time got no answer, or a refusal unrelated to the lock. */
   public void storeFailed(Throwable cause, long sentAt) {
     waitState().outage().failed(cause, sentAt);
   }
 
-  /** Since when the store is unfit, as far as the claim knows; the present if it is not. */
+  /** The time since which the store is unfit for this claim; the present if it is not. */
   public long unfitSince(long now) {
     return waitState().outage().unfitSince(now);
   }
@@ -436,7 +434,7 @@ public class Claim {
     return wait == null ? null : wait.outageOrNull();
   }
 
-  /** Replaces the claim's timer. Returns the one that is to be started. */
+  /** Replaces the claim's timer. Returns the new one, which the caller starts. */
   public ClaimEffect.Timer timer(long delay, Runnable onDue) {
     stopTimer();
     ClaimEffect.Timer timer = new ClaimEffect.Timer(delay, onDue);
@@ -445,10 +443,10 @@ public class Claim {
   }
 
   /**
-   * Since when the store owes an answer about the attempt; null if it does not.
+   * The time since which the store owes an answer about the attempt; null if it does not.
    *
-   * @param arrivedAt when the asking waiter came
-   * @param silence of the store; decides while the claim has sent nothing yet
+   * @param arrivedAt the begin of the waiter's wait
+   * @param silence the store's silence; decides while the claim has sent nothing yet
    */
   public @Nullable Long silentSince(long arrivedAt, StoreSilence silence) {
     if (phase == ClaimPhase.UNSENT) {
@@ -468,7 +466,7 @@ public class Claim {
     rest();
   }
 
-  /** Tells a waiter which holder the store has last named. */
+  /** Gives a waiter the holder that the store named last. */
   public void showHolder(Waiter waiter) {
     Reply.Holder named = phase == ClaimPhase.ASKED && wait != null ? wait.inTheWay() : null;
     waiter.noteHolder(
@@ -480,12 +478,12 @@ public class Claim {
     return wait != null && wait.hasSeveral();
   }
 
-  /** Whether there is a waiter that nobody may pass. */
+  /** Whether there is a fair waiter, which no newcomer may pass. */
   public boolean hasFairWaiters() {
     return wait != null && wait.hasFair();
   }
 
-  /** Whether it is not sent by choice: a timer will send it. */
+  /** Whether its request is postponed: a timer will send it. */
   public boolean isPostponed() {
     return phase == ClaimPhase.UNSENT && wait != null && wait.hasTimer();
   }

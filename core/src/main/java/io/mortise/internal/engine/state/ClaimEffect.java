@@ -13,36 +13,36 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What follows from a transition of a claim. Transitions change the state of their stripe and leave
- * effects with it; a {@link Performer} alone performs them. What comes back to the stripe, an
- * answer or the end of a time, is an event, and runs under its lock.
+ * An effect of a claim's transition. Transitions change the state of their stripe and leave effects
+ * with it; only a {@link Performer} performs them. An answer or the end of a time is an event, and
+ * runs under the stripe's lock.
  */
 public sealed interface ClaimEffect {
   /** Performs effects. */
   interface Performer {
     /**
-     * Under the lock of the stripe, in the order in which the effects were decided. Asks, calls and
-     * wakes nobody before that lock is let go.
+     * Called under the lock of the stripe, in the order in which the effects were decided. Sends
+     * requests, calls and wakes only after that lock is released.
      */
     void perform(ClaimEffect effect, OutboxLock stripe);
   }
 
   /**
-   * Asks the store.
+   * Sends a request to the store.
    *
-   * @param later whether nobody waits for the answer, so that it may share a message with the next
-   *     request
+   * @param later whether no caller waits for the answer, so that it may share a message with the
+   *     next request
    */
   record Send(LiveSession session, Request request, boolean later, ReplyHandler onReply)
       implements ClaimEffect {}
 
-  /** Hears the answer to a request, under the stripe's lock. */
+  /** Receives the answer to a request, under the stripe's lock. */
   interface ReplyHandler extends Consumer<Reply> {
-    /** The answer is there. Without the lock, before it is waited for. */
+    /** The answer has arrived. Called without the lock, before waiting for it. */
     default void arrived() {}
   }
 
-  /** Asks the store whether a session has ended. Either the verdict or the error is null. */
+  /** Has the store judge whether a session has ended. Either the verdict or the error is null. */
   record Judge(
       SessionId holder, BiConsumer<@Nullable SessionVerdict, @Nullable Throwable> onVerdict)
       implements ClaimEffect {}
@@ -50,10 +50,10 @@ public sealed interface ClaimEffect {
   /** Waits until the session has its whole TTL. */
   record AwaitFullTtl(LiveSession session, Runnable onFullTtl) implements ClaimEffect {}
 
-  /** The store no longer knows the session. */
+  /** Drops a session that the store no longer knows. */
   record DropSession(LiveSession session) implements ClaimEffect {}
 
-  /** A waiter is to see what has become of its wait. */
+  /** Wakes a waiter to see the outcome of its wait. */
   record Wake(Waiter waiter) implements ClaimEffect, Runnable {
     @Override
     public void run() {
@@ -61,10 +61,10 @@ public sealed interface ClaimEffect {
     }
   }
 
-  /** Listeners, or a caller that waits for an end, are told something. Without the lock. */
+  /** Notifies listeners, or a caller that waits for an end. Runs without the lock. */
   record Tell(Runnable told) implements ClaimEffect {}
 
-  /** Something is due after a time, in nanoseconds. Guarded by the stripe. */
+  /** Runs an action after a time, in nanoseconds. Guarded by the stripe. */
   final class Timer implements ClaimEffect {
     private final long delay;
     private final Runnable onDue;

@@ -19,8 +19,8 @@ public final class ClaimTable {
   ClaimTable() {}
 
   /**
-   * Spreads a name over all 32 bits. The uppermost 8 choose the stripe and others the bucket here:
-   * were they the same ones, all names of a stripe would meet in a few buckets.
+   * Spreads a name over all 32 bits. The uppermost 8 choose the stripe, others the bucket here:
+   * with the same bits, all names of a stripe would share a few buckets.
    */
   static int spread(LockName name) {
     return name.hashCode() * 0x9E3779B9;
@@ -64,7 +64,7 @@ public final class ClaimTable {
     @Nullable Claim[] old = buckets;
     @Nullable Claim[] larger = new @Nullable Claim[old.length * 2];
     for (Claim chain : old) {
-      // Turned round first, so that claims of one name keep their order.
+      // Reversed first, so that claims of one name keep their order.
       for (Claim claim = reversed(chain); claim != null; ) {
         Claim next = claim.next();
         prepend(larger, claim);
@@ -91,7 +91,7 @@ public final class ClaimTable {
     to[bucket] = claim;
   }
 
-  /** Does nothing if the claim is not here. */
+  /** Removes the claim; does nothing if it is not here. */
   void remove(Claim claim) {
     int bucket = bucket(claim.name(), buckets.length);
     Claim before = null;
@@ -109,7 +109,7 @@ public final class ClaimTable {
     }
   }
 
-  /** Does this with each claim; nothing may be added or removed meanwhile. */
+  /** Calls the action with each claim; claims must not be added or removed meanwhile. */
   void forEach(Consumer<Claim> each) {
     for (Claim chain : buckets) {
       for (Claim claim = chain; claim != null; claim = claim.next()) {

@@ -12,7 +12,7 @@ import io.mortise.spi.time.DurationText;
 import java.time.Duration;
 import java.util.concurrent.TimeoutException;
 
-/** What an engine knows of its store and its surroundings, and what does not change. */
+/** The fixed properties of an engine's store and environment. */
 public final class EngineSettings {
   /** The longest time between two retries of a waiter in a store without a queue. */
   public static final long MOST_POLL_NANOS = 500_000_000;
@@ -51,7 +51,7 @@ public final class EngineSettings {
     return env.rules();
   }
 
-  /** What the engine's ticker shows, in nanoseconds. */
+  /** The time of the engine's ticker, in nanoseconds. */
   public long now() {
     return env.now();
   }
@@ -70,7 +70,7 @@ public final class EngineSettings {
     return canCallBack;
   }
 
-  /** Whether a waiter in the store's queue hears of its grant. If not, it asks often. */
+  /** Whether a waiter in the store's queue is notified of its grant. If not, it polls often. */
   public boolean isCalled() {
     return isCalled;
   }
@@ -80,12 +80,12 @@ public final class EngineSettings {
     return isToldWhileHolding;
   }
 
-  /** Whether an acquire may demand tokens above those that were given out. */
+  /** Whether an acquire may demand tokens above those already given out. */
   public boolean takesFloor() {
     return takesFloor;
   }
 
-  /** How long a try may take: the store's timeout. */
+  /** The time limit of a try: the store's timeout. */
   public long tryNanos() {
     return tryNanos;
   }
@@ -95,23 +95,26 @@ public final class EngineSettings {
     return store.profile().maxInFlight().toNanos();
   }
 
-  /** How much of a time that the store keeps can be relied upon. */
+  /** The reliable part of a time that the store keeps. */
   public long minusSafetyMargin(Duration time) {
     long nanos = time.toNanos();
     return nanos - rules().safetyMargin(nanos);
   }
 
-  /** The store's name, as messages show it. */
+  /** The store's name in messages. */
   public String storeName() {
     return store.profile().display();
   }
 
-  /** Why there is no answer about a lock: the store is unfit, or cannot be reached. */
+  /** The reason for a missing answer about a lock: the store is unfit, or unreachable. */
   public LockException unavailable(LockName name, Throwable cause) {
     return StoreOutage.unavailable(name, storeName(), cause);
   }
 
-  /** The span is {@code within} for a limit, and {@code for} for the length of a silence. */
+  /**
+   * The failure for a missing answer. The span is {@code within} for a limit, and {@code for} for
+   * the length of a silence.
+   */
   public static TimeoutException noAnswer(String span, long nanos) {
     String time = DurationText.format(Duration.ofNanos(nanos));
     return new TimeoutException("no answer " + span + " " + time + ".");

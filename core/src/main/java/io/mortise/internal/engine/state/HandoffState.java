@@ -1,9 +1,8 @@
 package io.mortise.internal.engine.state;
 
 /**
- * How a contended lock goes from thread to thread of this process: the limits within which
- * newcomers pass a woken head, and this process other processes. Guarded by the stripe; belongs to
- * a {@link Claim}.
+ * The state of local hand-offs of a contended lock: the limits within which newcomers pass a woken
+ * head, and this process passes other processes. Guarded by the stripe; belongs to a {@link Claim}.
  */
 public final class HandoffState {
   private static final int BARGES = 8;
@@ -12,16 +11,16 @@ public final class HandoffState {
   private static final long TURN_NANOS = 100_000;
   private static final long PASS_NANOS = 5_000_000;
 
-  /** A fresh block of tokens is under way. */
+  /** A request for a fresh block of tokens is in flight. */
   private boolean refreshing;
 
-  /** The head was woken to take the free lock, and has not yet come. */
+  /** The head was woken to take the free lock, and has not run yet. */
   private boolean offered;
 
   private int barges;
   private long bargeUntil;
 
-  /** Counted from when it became known that another process waits. */
+  /** Counted since another process is known to wait. */
   private int passes;
 
   private long passUntil;
@@ -36,12 +35,12 @@ public final class HandoffState {
     refreshing = now;
   }
 
-  /** Whether the head was woken to take the free lock, and has not yet come. */
+  /** Whether the head was woken to take the free lock, and has not run yet. */
   public boolean isOffered() {
     return offered;
   }
 
-  /** Begins the time in which a woken head may be passed, unless it runs already. */
+  /** Starts the time in which newcomers may pass a woken head, unless it runs already. */
   public void beginOffers(long now) {
     if (bargeUntil == 0) {
       bargeUntil = now + BARGE_NANOS;
@@ -53,47 +52,47 @@ public final class HandoffState {
     return barges < BARGES && bargeUntil - now > 0;
   }
 
-  /** The head is to be woken. Returns false if it was. */
+  /** Offers the lock to the head. Returns false if the head was woken already. */
   public boolean offer() {
     boolean first = !offered;
     offered = true;
     return first;
   }
 
-  /** The head has come, and may not take the lock. */
+  /** Records that the head came, and may not take the lock. */
   public void declined() {
     offered = false;
   }
 
-  /** A newcomer passes the woken head. */
+  /** Records that a newcomer passed the woken head. */
   public void barged() {
     barges++;
   }
 
-  /** The lock was taken, or the head has gone. */
+  /** Records that the lock was taken, or the head has gone. */
   public void resetOffer() {
     offered = false;
     barges = 0;
     bargeUntil = 0;
   }
 
-  /** It became known that another process waits. */
+  /** Records that another process waits. */
   void wanted(long now) {
     passes = 0;
     passUntil = now + PASS_NANOS;
   }
 
-  /** When it became known that another process waits. */
+  /** The time since which another process is known to wait. */
   public long wantedSince() {
     return passUntil - PASS_NANOS;
   }
 
-  /** A thread of this process has taken a lock that another process waits for. */
+  /** Records that a thread of this process took a lock that another process waits for. */
   public void passed() {
     passes++;
   }
 
-  /** Whether this process has had its turn: so many passes, or so long. */
+  /** Whether this process has had its turn, by the number of passes or by time. */
   public boolean isTurnOver(long now, long roundTripNanos) {
     return passes >= passes(roundTripNanos) || passUntil - now <= 0;
   }

@@ -10,11 +10,11 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The idle claims of one stripe, in the order of their last use, and what it remembers of names
- * whose grants were called back. Guarded by the stripe but for {@link #oldestSince()}.
+ * The idle claims of one stripe, in the order of their last use, and the names whose grants were
+ * called back. Guarded by the stripe except {@link #oldestSince()}.
  */
 public final class IdleClaims {
-  /** So many names are remembered. */
+  /** The most names remembered. */
   private static final int KEPT = 64;
 
   private @Nullable StickyClaim oldest;
@@ -22,10 +22,10 @@ public final class IdleClaims {
   private volatile long oldestSince;
   private volatile boolean empty = true;
 
-  /** Until when no grant of a name is kept; null until one was called back. */
+  /** The time until which no grant of a name is kept; null until one was called back. */
   private @Nullable Map<LockName, Long> pauses;
 
-  /** Holds that did not come when they were called back. */
+  /** Holds that were not released in time after a call-back. */
   private @Nullable Map<LockName, AttemptId> busy;
 
   private static final class Remembered<V> extends LinkedHashMap<LockName, V> {
@@ -39,7 +39,7 @@ public final class IdleClaims {
 
   IdleClaims() {}
 
-  /** Whether a claim is held in the store, while nobody of this process holds or wants the lock. */
+  /** Whether a claim holds in the store, while no caller of this process holds or waits. */
   public static boolean isIdle(@Nullable Claim claim) {
     return claim instanceof StickyClaim sticky && sticky.isIdle();
   }
@@ -52,7 +52,7 @@ public final class IdleClaims {
     return empty;
   }
 
-  /** Since when the oldest is idle; to be asked for if there is one. */
+  /** The time since which the oldest is idle; valid only if there is one. */
   public long oldestSince() {
     return oldestSince;
   }
@@ -94,7 +94,7 @@ public final class IdleClaims {
     claim.idleSince = StickyClaim.NOT_IDLE;
   }
 
-  /** No grant of this name is kept until then. */
+  /** Keeps no grant of this name until the given time. */
   public void pause(LockName name, long until) {
     if (pauses == null) {
       pauses = new Remembered<>();
@@ -111,7 +111,7 @@ public final class IdleClaims {
     return until != null;
   }
 
-  /** The hold was called back, and did not come. */
+  /** Remembers a hold that was called back and not released in time. */
   public void rememberBusy(LockName name, AttemptId holder) {
     if (busy == null) {
       busy = new Remembered<>();
@@ -125,14 +125,14 @@ public final class IdleClaims {
   }
 
   /**
-   * A claim whose grant may be kept idle: held in the store, while nobody of this process holds or
-   * wants the lock. A process may keep many, so the links of the list stand in the claim. Guarded
-   * by its stripe.
+   * A claim whose grant may be kept idle: it holds in the store, while no caller of this process
+   * holds or wants the lock. A process may keep many, so the links of the list stand in the claim.
+   * Guarded by its stripe.
    */
   public static final class StickyClaim extends Claim {
     private static final long NOT_IDLE = Long.MIN_VALUE;
 
-    /** Its neighbours in the list, which alone writes them. */
+    /** Its neighbours in the list; only the list writes them. */
     private @Nullable StickyClaim older;
 
     private @Nullable StickyClaim newer;
@@ -145,12 +145,12 @@ public final class IdleClaims {
       super(name, mode, terms, true);
     }
 
-    /** The idle claim that was used next; null if this is the newest. */
+    /** The next more recently used idle claim; null if this is the newest. */
     public @Nullable StickyClaim newer() {
       return newer;
     }
 
-    /** How long the grant is kept after the lease that is open now; 0 if it is given back. */
+    /** How long the grant is kept after the present lease; 0 if it is released. */
     public long keepNanos() {
       return keepNanos;
     }
@@ -159,7 +159,7 @@ public final class IdleClaims {
       keepNanos = nanos;
     }
 
-    /** How often the grant of this attempt was taken while it was idle. */
+    /** How often this attempt's grant was taken while it was idle. */
     public int retakes() {
       return retakes;
     }
@@ -168,12 +168,12 @@ public final class IdleClaims {
       retakes++;
     }
 
-    /** Of a new attempt, no grant was taken yet. */
+    /** Resets the count for a new attempt. */
     public void resetRetakes() {
       retakes = 0;
     }
 
-    /** When so many tokens are left, the block is replaced. */
+    /** The number of tokens left at which the block is replaced. */
     public int refillAt() {
       return refillAt;
     }

@@ -9,12 +9,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Interrupts a thread if a lease is lost while it runs a task, and never afterwards: the scope's
- * end and the interrupt exclude each other, so that no interrupt hits what the thread does next.
+ * end and the interrupt exclude each other, so that no interrupt hits the thread's next actions.
  */
 final class InterruptibleScope {
-  /** A lease whose listeners can be forgotten again. */
+  /** A lease from which listeners can be removed. */
   interface LosableLease extends Lease {
-    /** The listener is not called any more. */
+    /** Removes the listener. */
     void forgetLost(Consumer<? super LeaseLostException> listener);
 
     /** The loss of a lease that is lost, or whose time is over. */
@@ -81,14 +81,14 @@ final class InterruptibleScope {
     try {
       runner = null;
       if (loss != null) {
-        // The interrupt was ours, and is answered by the exception.
+        // The interrupt was sent by this scope, and the exception answers it.
         boolean ignored = Thread.interrupted();
         return loss;
       }
     } finally {
       guard.unlock();
     }
-    // Its time may be over before anybody has noticed: the process stood still, perhaps.
+    // Its time may be over before its timer has run: the process may have been paused.
     return lease.state() == Lease.State.LOST ? lease.loss() : null;
   }
 }

@@ -22,7 +22,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lease of this process. State, listeners and validity change under the stripe's lock; asking
+ * A lease of this process. State, listeners and validity change under the stripe's lock; reading
  * takes no lock.
  */
 public sealed class LeaseImpl implements Lease, InterruptibleScope.LosableLease {
@@ -30,45 +30,45 @@ public sealed class LeaseImpl implements Lease, InterruptibleScope.LosableLease 
   private final long token;
   private final boolean releaseAsync;
 
-  /** The thread that acquired it, while it holds: to see that it waits for itself. */
+  /** The thread that acquired it, while it holds; needed to detect that it waits for itself. */
   private @Nullable Thread caller;
 
   private volatile Validity validity;
 
-  /** Until it is released or lost, whatever the clock says. Flags take less room than a state. */
+  /** True until released or lost, regardless of the clock. Flags take less room than a state. */
   private volatile boolean open = true;
 
-  /** Tells what ended it, for ever; written before {@link #open} if a loss ends it. */
+  /** Whether a loss ended it; written before {@link #open} in that case. */
   private volatile boolean lost;
 
-  /** Whether a call that released the lease has reported its loss. Under the stripe's lock. */
+  /** Whether a call that released the lease has reported its loss. Guarded by the stripe's lock. */
   private boolean reported;
 
-  /** A {@link LeaseLostException} once lost; before that a list of listeners, if there is any. */
+  /** A {@link LeaseLostException} once lost; before that a list of listeners, if there are any. */
   private @Nullable Object lossOrListeners;
 
   /**
-   * What leases ask of the engine that keeps them. They find it by the session that they hang on,
-   * since a process may hold a million.
+   * The engine operations of leases. Leases find them through their session instead of a field,
+   * because a process may hold a million leases.
    */
   public interface Operations {
-    /** The operations of the engine that hears of the session. */
+    /** The operations of the engine that owns the session. */
     static Operations of(LiveSession session) {
       return ((Source) session.listener()).leases();
     }
 
-    /** Where the operations are found: what hears of the session's life. */
+    /** Gives access to the operations; implemented by the listener of the session. */
     interface Source {
       Operations leases();
     }
 
-    /** What does not change about the engine. */
+    /** The engine's fixed settings. */
     EngineSettings settings();
 
-    /** Why the lease is not valid: its loss, or the doubt about it. */
+    /** The reason why the lease is not valid: its loss, or the doubt about it. */
     LockException invalid(LeaseImpl lease);
 
-    /** The loss of a lease that is lost, or whose time is over though nobody has noticed. */
+    /** The loss of a lease that is lost, or whose time is over although no timer has run. */
     LeaseLostException loss(LeaseImpl lease);
 
     void onLost(LeaseImpl lease, Consumer<? super LeaseLostException> listener);
@@ -87,17 +87,17 @@ public sealed class LeaseImpl implements Lease, InterruptibleScope.LosableLease 
     /** Gives the lease up. Returns the end to wait for; null if there is none. */
     @Nullable PendingRelease release(LeaseImpl lease, boolean quietly);
 
-    /** The holder of a lost lease has stopped. True once: this call is to report the loss. */
+    /** The holder of a lost lease has stopped. Returns true once: this call reports the loss. */
     boolean settle(LeaseImpl lease);
 
-    /** Blocks until the store has answered, or until it is known that it does not. */
+    /** Blocks until the store has answered, or is known not to answer. */
     void await(PendingRelease pendingRelease, long deadline);
 
     void giveUp(PendingRelease pendingRelease);
 
     CompletableFuture<Void> future(PendingRelease pendingRelease);
 
-    /** The loss that only the answer to the lease's release has told of; null if there is none. */
+    /** The loss known only from the answer to the lease's release; null if there is none. */
     @Nullable LeaseLostException lossBeforeRelease(
         LeaseImpl lease, Reply.EndReason how, boolean forgotten);
   }
@@ -112,11 +112,11 @@ public sealed class LeaseImpl implements Lease, InterruptibleScope.LosableLease 
   }
 
   /**
-   * A lease that is open.
+   * An open lease.
    *
-   * @param caller the thread that holds; null for an asynchronous acquire, whose thread may serve
+   * @param caller the holding thread; null for an asynchronous acquire, whose thread may serve
    *     others meanwhile
-   * @param acquire tells listeners of it; null if there are none
+   * @param acquire notifies listeners of it; null if there are none
    */
   public static LeaseImpl open(
       LockName name,
@@ -147,7 +147,7 @@ public sealed class LeaseImpl implements Lease, InterruptibleScope.LosableLease 
   @Override
   public long token() {
     requireTokens();
-    // At the deadline, not when the loss has been noticed: nobody may take it for a current one.
+    // At the deadline, not when the loss was noticed: no caller may use the token as a current one.
     if (isLost() || (open && validity.isOver())) {
       throw operations().invalid(this);
     }
@@ -175,10 +175,10 @@ public sealed class LeaseImpl implements Lease, InterruptibleScope.LosableLease 
     return new FencingToken(name(), held, attempt.encoded());
   }
 
-  /** Tells listeners of its release, if this thread has made it. */
+  /** Notifies listeners of its release, if this thread has made it. */
   public void tellRelease() {}
 
-  /** Tells listeners of it; null if there are none. */
+  /** The trace that notifies listeners; null if there are none. */
   public @Nullable LeaseTrace trace() {
     return null;
   }
@@ -191,12 +191,12 @@ public sealed class LeaseImpl implements Lease, InterruptibleScope.LosableLease 
     return operations().settings().hasTokens();
   }
 
-  /** The store's name, as messages show it. */
+  /** The store's name in messages. */
   public String storeName() {
     return operations().settings().storeName();
   }
 
-  /** For messages. */
+  /** The token for messages. */
   public String tokenText() {
     return hasToken() ? Long.toString(token) : "none";
   }
@@ -236,8 +236,7 @@ public sealed class LeaseImpl implements Lease, InterruptibleScope.LosableLease 
 
   @Override
   public boolean isValid() {
-    // The clock first, the state last: were the thread stopped in between, a loss meanwhile must
-    // show.
+    // The clock first, the state last: a loss during a pause of the thread in between must show.
     return !validity.isOver() && open;
   }
 
@@ -312,7 +311,7 @@ public sealed class LeaseImpl implements Lease, InterruptibleScope.LosableLease 
   /**
    * Sends the release.
    *
-   * @return waits for its answer, as {@link #close} does; several wait together
+   * @return waits for its answer, as {@link #close} does; several releases can be awaited together
    */
   public Runnable startClose() {
     if (!open && !lost) {
@@ -339,7 +338,7 @@ public sealed class LeaseImpl implements Lease, InterruptibleScope.LosableLease 
       }
       checkEnd(pendingRelease);
     } else if (isLost() && operations.settle(this)) {
-      // One of its own: the body may be throwing the other, which cannot suppress itself.
+      // A separate exception: the body may be throwing the other, which cannot suppress itself.
       LeaseLostException loss = loss();
       throw new LeaseLostException(String.valueOf(loss.getMessage()), loss.end());
     }
@@ -371,7 +370,7 @@ public sealed class LeaseImpl implements Lease, InterruptibleScope.LosableLease 
     operations().forget(this, listener);
   }
 
-  // Below: under the stripe's lock.
+  // The methods below are called under the stripe's lock.
 
   public void released() {
     open = false;
@@ -379,7 +378,7 @@ public sealed class LeaseImpl implements Lease, InterruptibleScope.LosableLease 
     lossOrListeners = null;
   }
 
-  /** The loss that the answer to its release has shown, and that the releasing call reports. */
+  /** Records the loss shown by the answer to its release; the releasing call reports it. */
   public void lostBeforeRelease(LeaseLostException loss) {
     lossOrListeners = loss;
     reported = true;
@@ -393,7 +392,7 @@ public sealed class LeaseImpl implements Lease, InterruptibleScope.LosableLease 
     return first;
   }
 
-  /** Returns what is to be called, with no lock held. */
+  /** Returns the listeners to call, with no lock held. */
   @SuppressWarnings("unchecked")
   public List<Consumer<? super LeaseLostException>> lost(LeaseLostException loss) {
     this.lost = true;
@@ -431,8 +430,8 @@ public sealed class LeaseImpl implements Lease, InterruptibleScope.LosableLease 
   }
 
   /**
-   * A lease whose end is told to listeners. A class of its own, so that a lease that nobody listens
-   * for takes no more memory.
+   * A lease whose end is reported to listeners. A separate class, so that a lease without listeners
+   * takes no more memory.
    */
   private static final class TracedLease extends LeaseImpl {
     private final LeaseTrace trace;

@@ -17,33 +17,34 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Notices leases that are dropped without being closed, or whose thread has ended before it
- * unlocked: such a lock stays held for as long as its process lives. To watch a lease costs more
- * memory than to hold it, so one in 64 is watched: a leak that repeats shows soon.
+ * Detects leases that are dropped without being closed, or whose thread has ended before it
+ * unlocked: such a lock stays held for as long as its process lives. Watching a lease costs more
+ * memory than holding it, so one in 64 is watched: a repeated leak shows soon.
  */
 public final class LeaseLeakDetector {
   private static final Logger log = LoggerFactory.getLogger(LeaseLeakDetector.class);
   private static final int SAMPLE = 64;
 
-  /** One thread for all clients of the JVM, made when the first lease is watched. */
+  /** One thread for all clients of the JVM, started when the first lease is watched. */
   private static final class CleanerHolder {
     static final Cleaner CLEANER = Cleaner.create();
   }
 
-  /** Objects that become unreachable with their thread, by the watched lease to be closed. */
+  /** Objects that become unreachable with their thread, by the watched lease. */
   private static final ThreadLocal<Map<LeaseImpl, Object>> OWNED =
       ThreadLocal.withInitial(IdentityHashMap::new);
 
   private final AtomicInteger count = new AtomicInteger();
 
-  /** The lease itself, or a watched one that does the same. The first of a client is watched. */
+  /** The lease itself, or a watched one that behaves the same. The first of a client is watched. */
   public Lease watch(LeaseImpl lease) {
     if (count.getAndIncrement() % SAMPLE != 0) {
       return lease;
     }
     LeakWatchedLease watchedLease = new LeakWatchedLease(lease);
-    // Must not refer to the watched lease, or it would never become unreachable; nor to the lease
-    // itself, from which a listener may lead to it. The engine refers to a lease that is open.
+    // The action must not refer to the watched lease, or that would never become unreachable; nor
+    // to the lease itself, from which a listener may lead to it. The engine refers to an open
+    // lease.
     WeakReference<LeaseImpl> held = new WeakReference<>(lease);
     CleanerHolder.CLEANER.register(watchedLease, () -> dropped(held.get()));
     return watchedLease;
@@ -60,7 +61,7 @@ public final class LeaseLeakDetector {
   }
 
   /**
-   * This thread alone can close the lease, so that it is a leak too if the thread ends before;
+   * Marks that only this thread can close the lease, so that its end before that is a leak too;
    * until {@link #disown}.
    */
   public static void own(Lease lease) {
@@ -73,7 +74,7 @@ public final class LeaseLeakDetector {
     }
   }
 
-  /** After it was closed. */
+  /** Called after the lease was closed. */
   public static void disown(Lease lease) {
     if (lease instanceof LeakWatchedLease watchedLease) {
       Map<LeaseImpl, Object> owned = OWNED.get();
@@ -95,7 +96,7 @@ public final class LeaseLeakDetector {
     }
   }
 
-  /** The lease behind what {@link #watch} returned. */
+  /** The lease behind the result of {@link #watch}. */
   public static LeaseImpl unwrap(Lease lease) {
     return lease instanceof LeakWatchedLease watchedLease
         ? watchedLease.lease()

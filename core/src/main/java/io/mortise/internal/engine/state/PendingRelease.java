@@ -8,8 +8,8 @@ import io.mortise.spi.Request;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An attempt that is being ended in the store, and will be asked to end again until the store has
- * answered. Guarded by its stripe but for the outcome.
+ * An attempt that is being ended in the store, with retries until the store has answered. Guarded
+ * by its stripe except for the outcome.
  */
 public final class PendingRelease {
   private final LockName name;
@@ -17,33 +17,34 @@ public final class PendingRelease {
   private final AttemptId attempt;
   private final Request.@Nullable Adjust waiver;
 
-  /** A request of the attempt may still be on its way, and be executed after the first end. */
+  /** A request of the attempt may still be in flight, and be executed after the first end. */
   private boolean doubtful;
 
   /**
-   * Somebody met the attempt, or handed the lock to it, while its end was on the way. It may have
-   * been ended before and asked for again by a straggler, and nobody will be told of it twice.
+   * Another attempt met this one, or handed the lock to it, while its end was in flight. It may
+   * have been ended before and granted again by a straggler, and the store leaves no second note.
    */
   private boolean wanted;
 
   /**
-   * When the hold began, in a store that tells only when it is given back whether others want it;
-   * else null. Each grant of such a store says "wanted", so that is since when it is.
+   * The begin of the hold, in a store that reports only in the answer to a release whether others
+   * want it; else null. Each grant of such a store says "wanted", so the hold is wanted since its
+   * begin.
    */
   private @Nullable Long heldSince;
 
-  /** Neither somebody here nor, as far as is known, another process waits for it. */
+  /** No caller of this process and no known other process waits for it. */
   private boolean later;
 
   private int failures;
 
-  /** A lease of it was in somebody's hands, so that the store must still know of it. */
+  /** A lease of it was given to a caller, so the store must still know the hold. */
   private boolean leased;
 
   /** The token of that lease. */
   private long token;
 
-  /** The store has answered, perhaps after its caller has given up. */
+  /** The store has answered, perhaps after the caller has given up. */
   private boolean answered;
 
   /** It was a hold, and the store no longer knew it. */
@@ -53,12 +54,11 @@ public final class PendingRelease {
   private @Nullable Runnable listener;
 
   /**
-   * An end that nobody has asked the store for yet.
+   * An end that has not been sent yet.
    *
    * @param doubtful whether a request of the attempt may be executed after the first end
-   * @param waiver takes back the at-least time of a grant that nobody used; sent before each
-   *     abandon
-   * @param later whether it may travel with what is sent next
+   * @param waiver resets the at-least time of an unused grant; sent before each abandon
+   * @param later whether it may share a message with the next request
    */
   public PendingRelease(
       LockName name,
@@ -91,56 +91,56 @@ public final class PendingRelease {
     return waiver;
   }
 
-  /** The same attempt is being ended once more, and may be in doubt by now. */
+  /** Merges another end of the same attempt, which may be in doubt by now. */
   public void merge(PendingRelease other) {
     doubtful |= other.doubtful;
   }
 
-  /** Somebody met the attempt while its end was on the way. */
+  /** Records that another attempt met this one while its end was in flight. */
   public void wanted() {
     wanted = true;
   }
 
-  /** Since when the hold was wanted, if its end tells that it was; null if it may not tell. */
+  /** Sets the time since which the hold was wanted; null if its end cannot show that it was. */
   public void heldSince(@Nullable Long since) {
     heldSince = since;
   }
 
-  /** A lease with this token hung on the hold. */
+  /** Records that a lease had this token. */
   public void leased(long leaseToken) {
     leased = true;
     token = leaseToken;
   }
 
-  /** The token of the lease that hung on it. */
+  /** The token of its lease. */
   public long token() {
     return token;
   }
 
-  /** Whether the next request may travel with what is sent next; true once at most. */
+  /** Whether the next request may share a message with a later one; true once at most. */
   public boolean takeLater() {
     boolean was = later;
     later = false;
     return was;
   }
 
-  /** Whether the store may not have heard of the end. */
+  /** Whether the store may not have received the end. */
   public boolean isUnheard() {
     return failures > 0;
   }
 
-  /** The store did not answer. Returns how often that was so before. */
+  /** Counts a missing answer of the store. Returns the previous count. */
   public int failed() {
     return failures++;
   }
 
   /**
-   * The store has ended the attempt.
+   * Records that the store has ended the attempt.
    *
    * @return whether its caller had given up by now, so that a loss has to be reported
    */
   public boolean ended(EndReason reason) {
-    // Else an earlier request, whose answer was lost, may have ended it.
+    // Otherwise an earlier request, whose answer was lost, may have ended it.
     forgotten |=
         leased
             && failures == 0
@@ -152,20 +152,20 @@ public final class PendingRelease {
     return unreported;
   }
 
-  /** Whether {@link #takeWantedSince} tells something. */
+  /** Whether {@link #takeWantedSince} has a result. */
   public boolean tellsWanted() {
     return heldSince != null;
   }
 
-  /** Since when others are known to want the lock; null if they do not. */
+  /** The time since which others are known to want the lock; null if they do not. */
   public @Nullable Long takeWantedSince() {
     Long since = wanted ? heldSince : null;
-    // Else the abandon would be sent again.
+    // Otherwise the abandon would be sent again.
     wanted = false;
     return since;
   }
 
-  /** Whether the end was asked for by others; true once for all of them. */
+  /** Whether others wanted the end; true once for all of them. */
   public boolean takeWanted() {
     boolean was = wanted;
     wanted = false;
@@ -184,15 +184,15 @@ public final class PendingRelease {
     return forgotten;
   }
 
-  /** What ended the attempt; null until that is known or given up. */
+  /** The cause of the attempt's end; null until that is known or given up. */
   public @Nullable EndReason how() {
     return how;
   }
 
   /**
-   * To be called when the outcome is known, with no lock held; at once if it is.
+   * Registers a callback for the outcome, called with no lock held.
    *
-   * @return whether it is known already, so that the listener was not kept
+   * @return whether the outcome is known already, so that the callback was not kept
    */
   public boolean whenKnown(Runnable told) {
     if (how != null) {
@@ -202,7 +202,7 @@ public final class PendingRelease {
     return false;
   }
 
-  /** The first outcome counts. Returns who is to be told. */
+  /** Sets the outcome; the first one counts. Returns the callback to run. */
   public @Nullable Runnable known(EndReason outcome) {
     if (how != null) {
       return null;

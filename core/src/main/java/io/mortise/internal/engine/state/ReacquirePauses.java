@@ -7,18 +7,18 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How long this process leaves locks to others that it gave back while others wanted them, in a
+ * Pauses before this process acquires a lock again that it released while others wanted it, in a
  * store without a queue (invariants.md#pause-before-retaking).
  *
- * <p>Such a store hands nothing over. A waiter has the lock only if one of its retries falls
+ * <p>Such a store hands no lock over. A waiter gets the lock only if one of its retries falls
  * between a release and the next acquire, and a process that acquires again at once leaves a
- * fraction of a millisecond. So a pause of half the hold goes before its next acquire: a third of
- * the retries then find the lock free, however long the holds are and however seldom a waiter
- * retries. The pause is at most as long as the longest time between two retries.
+ * fraction of a millisecond. So it pauses for half the hold's duration before its next acquire: a
+ * third of the retries then find the lock free, for any length of holds and any retry interval. The
+ * pause is at most as long as the longest time between two retries.
  *
  * <p>A waiter notes one hold with each retry. Other holds may come and go until its next one, so
  * there are pauses for a second after each note. They end when another process is seen to hold the
- * lock. Nothing is kept, and nothing pauses, while no other process wants a lock.
+ * lock. While no other process wants a lock, there is no state and no pause.
  *
  * <p>Guarded by a stripe.
  */
@@ -44,15 +44,15 @@ final class ReacquirePauses {
   /**
    * The last release of a lock by this process.
    *
-   * @param wantedAt when another process was last known to want it
-   * @param pauseUntil when this process may ask again
+   * @param wantedAt the last time at which another process was known to want it
+   * @param pauseUntil the time from which this process may acquire again
    */
   private record LastRelease(long wantedAt, long pauseUntil) {}
 
   /**
-   * A hold was given back.
+   * Records the release of a hold.
    *
-   * @param wantedSince when it became known that others want it; null if that is not known
+   * @param wantedSince the time since which others are known to want it; null if none are
    */
   void gaveBack(LockName name, @Nullable Long wantedSince, EngineEnv env) {
     long now = env.now();
@@ -75,13 +75,13 @@ final class ReacquirePauses {
     lastReleases.put(name, new LastRelease(wantedAt, now + env.jittered(pause)));
   }
 
-  /** How much of the pause is left; not positive if this process may ask now. */
+  /** The rest of the pause; not positive if this process may acquire now. */
   long left(LockName name, long now) {
     LastRelease lastRelease = lastReleases.get(name);
     return lastRelease == null ? 0 : lastRelease.pauseUntil() - now;
   }
 
-  /** Another process holds the lock: it has had its turn. */
+  /** Ends the pause: another process holds the lock, and has had its turn. */
   void end(LockName name) {
     lastReleases.remove(name);
   }

@@ -21,8 +21,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A share of the lock names under one lock, and the effects of what is changed under it. Requests
- * to the store leave in the order of its outbox.
+ * A share of the lock names under one lock, and the effects of changes under it. Requests to the
+ * store leave in the order of its outbox.
  */
 public final class Stripe extends OutboxLock {
   private static final Logger log = LoggerFactory.getLogger(Stripe.class);
@@ -35,10 +35,10 @@ public final class Stripe extends OutboxLock {
   private final Map<LockName, QueuedClaims> queued = new HashMap<>();
   private final ClaimEffect.Performer performer;
 
-  /** Null until a lock was given back that others wanted, in a store without a queue. */
+  /** Null until a lock was released that others wanted, in a store without a queue. */
   private @Nullable ReacquirePauses reacquirePauses;
 
-  /** A share that is free, with nothing in it. */
+  /** A stripe without claims. */
   Stripe(ClaimEffect.Performer performer) {
     this.performer = performer;
   }
@@ -47,7 +47,7 @@ public final class Stripe extends OutboxLock {
   public static final class QueuedClaims {
     private int polling;
 
-    /** In the order in which they came into the queue; null until there was one. */
+    /** In the order of their entry into the queue; null until there was one. */
     private @Nullable Set<Claim> resting;
 
     QueuedClaims() {}
@@ -63,7 +63,7 @@ public final class Stripe extends OutboxLock {
       resting.add(claim);
     }
 
-    /** Returns the claim that polls in its place; null if it did not poll, or none rests. */
+    /** Removes the claim. Returns the one that polls in its place; null if there is none. */
     public @Nullable Claim remove(Claim claim) {
       if (resting != null && resting.remove(claim)) {
         return null;
@@ -92,20 +92,20 @@ public final class Stripe extends OutboxLock {
     try {
       super.unlock();
     } catch (RuntimeException | Error e) {
-      // No thread for a callback, perhaps. The caller's own step is done, and must not suffer.
+      // There may be no thread for a callback. The caller's own step is done, and must not fail.
       log.error("What follows from a change of a lock could not be done.", e);
     }
   }
 
   /**
-   * Under the lock: leaves what follows from a transition. Its performer puts requests, wake-ups
-   * and calls into the outbox, from which they go out when the lock is let go.
+   * Called under the lock: adds an effect of a transition. Its performer puts requests, wake-ups
+   * and calls into the outbox, from which they leave when the lock is released.
    */
   public void emit(ClaimEffect effect) {
     performer.perform(effect, this);
   }
 
-  /** As {@link #emit}: a waiter is to see what has become of its wait. */
+  /** Adds the effect that wakes a waiter to see the outcome of its wait. */
   public void wake(Waiter waiter) {
     emit(new ClaimEffect.Wake(waiter));
   }
@@ -116,7 +116,7 @@ public final class Stripe extends OutboxLock {
     return claims;
   }
 
-  /** All its claims, or those of a session that were asked for: they may change meanwhile. */
+  /** All its claims, or the requested ones of a session; a copy, as they may change meanwhile. */
   public List<Claim> claimsOf(@Nullable LiveSession session) {
     List<Claim> found = new ArrayList<>();
     claims.forEach(
@@ -129,12 +129,12 @@ public final class Stripe extends OutboxLock {
     return found;
   }
 
-  /** Its idle claims; some of what they tell needs no lock. */
+  /** Its idle claims; some of their methods need no lock. */
   public IdleClaims idleClaims() {
     return idleClaims;
   }
 
-  /** Attempts that are being ended. */
+  /** The attempts that are being ended. */
   public Map<AttemptId, PendingRelease> endings() {
     return endings;
   }
@@ -152,7 +152,7 @@ public final class Stripe extends OutboxLock {
     queued.remove(name);
   }
 
-  /** The claim that a lease is the holder of; null if it holds no more. */
+  /** The claim whose holder is this lease; null if the lease no longer holds. */
   public @Nullable Claim heldBy(LeaseImpl lease) {
     Claim claim = claims.first(lease.lockName());
     while (claim != null && claim.holder() != lease) {
@@ -181,9 +181,9 @@ public final class Stripe extends OutboxLock {
   }
 
   /**
-   * A hold was given back, in a store without a queue.
+   * Records the release of a hold, in a store without a queue.
    *
-   * @param wantedSince when it became known that others want it; null if that is not known
+   * @param wantedSince the time since which others are known to want it; null if none are
    */
   public void gaveBack(LockName name, @Nullable Long wantedSince, EngineEnv env) {
     if (reacquirePauses == null && wantedSince != null) {
@@ -194,19 +194,19 @@ public final class Stripe extends OutboxLock {
     }
   }
 
-  /** How long a lock is to be left to others; not positive if it may be asked for now. */
+  /** How long a lock is left to others; not positive if this process may acquire it now. */
   public long pauseLeft(LockName name, long now) {
     return reacquirePauses == null ? 0 : reacquirePauses.left(name, now);
   }
 
-  /** Another process holds the lock. */
+  /** Ends the pause: another process holds the lock. */
   public void endPause(LockName name) {
     if (reacquirePauses != null) {
       reacquirePauses.end(name);
     }
   }
 
-  /** A wait without an end for a lease of the same thread would never end. */
+  /** Refuses a wait without limit for a lease of the same thread: it would never end. */
   public void refuseSelfWait(Waiter waiter) {
     for (Claim claim = claims.first(waiter.name()); claim != null; claim = claims.after(claim)) {
       LeaseImpl holder = claim.holder();
@@ -224,9 +224,9 @@ public final class Stripe extends OutboxLock {
   }
 
   /**
-   * Adds waits of this process's callers, with the leases of this process that are in their way.
+   * Adds waits of this process's callers, with the leases of this process that block them.
    *
-   * @param most how many there may be in all
+   * @param most the maximum number in all
    */
   public void addLocalWaits(List<LocalWait> waits, int most, long now) {
     Map<LockName, List<Claim>> held = new HashMap<>();
@@ -256,7 +256,7 @@ public final class Stripe extends OutboxLock {
         });
   }
 
-  /** A wait, which may have ended, and what is known to be in its way. */
+  /** A wait, which may have ended, and its known obstacles. */
   public LocalWait localWait(Waiter waiter, long now) {
     List<Claim> held = new ArrayList<>();
     for (Claim claim = claims.first(waiter.name()); claim != null; claim = claims.after(claim)) {
@@ -273,7 +273,7 @@ public final class Stripe extends OutboxLock {
       stands.showHolder(waiter);
     }
     long used = held.stream().mapToLong(claim -> claim.mode().weight()).sum();
-    // What the store said is stale once this process has the whole lock.
+    // The store's last report is stale once this process has the whole lock.
     AttemptId elsewhere = used < waiter.mode().capacity() ? waiter.heldElsewhere() : null;
     return new LocalWait(
         waiter.name().value(),
@@ -286,8 +286,8 @@ public final class Stripe extends OutboxLock {
   }
 
   /**
-   * The callers whose leases leave too little for a waiter each by itself; if there are none, all
-   * who hold a share, once it is known that the shares leave too little together.
+   * The callers whose leases alone leave too little for a waiter. If there are none: all callers
+   * with a share, once the shares together are known to leave too little.
    */
   private static List<LocalCaller> holders(Waiter waiter, List<Claim> held, long used) {
     int most = waiter.mode().capacity() - waiter.mode().weight();

@@ -8,20 +8,21 @@ import org.jspecify.annotations.Nullable;
 
 /** The stripes of an engine, over which lock names are spread. Thread-safe. */
 public final class StripeTable {
-  /** So many that two busy names seldom share one, so few that they cost nothing. */
+  /** So many that two busy names seldom share a stripe, so few that they cost nothing. */
   private static final int MOST = 256;
 
   private static final int FEWEST = 16;
 
   private final Stripe[] stripes;
 
-  /** What is left of a spread name when it is shifted by that is its stripe. */
+  /** A spread name shifted by this is the number of its stripe. */
   private final int shift;
 
   /**
-   * The stripes of one of so many parts of a store, which share their names and so need fewer each.
+   * The stripes of one of several parts of a store. The parts share the names, so each needs fewer
+   * stripes.
    *
-   * @param effects performs what transitions of their claims decide
+   * @param effects performs the effects of their claims' transitions
    */
   public StripeTable(int parts, ClaimEffect.Performer effects) {
     int count = Math.max(FEWEST, Integer.highestOneBit(MOST / parts));
@@ -36,7 +37,7 @@ public final class StripeTable {
     return stripes[ClaimTable.spread(name) >>> shift];
   }
 
-  /** The stripe whose idle claim was used longest ago; null if there is none. Takes no lock. */
+  /** The stripe with the least recently used idle claim; null if there is none. Takes no lock. */
   public @Nullable Stripe withOldestIdle() {
     Stripe found = null;
     for (Stripe stripe : stripes) {
@@ -49,7 +50,7 @@ public final class StripeTable {
     return found;
   }
 
-  /** Does this with each stripe, under its lock. */
+  /** Calls the action with each stripe, under its lock. */
   public void forEach(Consumer<Stripe> step) {
     for (Stripe stripe : stripes) {
       stripe.lock();
@@ -61,7 +62,7 @@ public final class StripeTable {
     }
   }
 
-  /** Whether this is true of a stripe, under its lock. */
+  /** Whether the predicate holds for a stripe, under its lock. */
   public boolean any(Predicate<Stripe> what) {
     for (Stripe stripe : stripes) {
       stripe.lock();
@@ -76,7 +77,7 @@ public final class StripeTable {
     return false;
   }
 
-  /** The sum of what this returns for each stripe, under its lock. */
+  /** The sum of the function over all stripes, each under its lock. */
   public int sum(ToIntFunction<Stripe> what) {
     int sum = 0;
     for (Stripe stripe : stripes) {

@@ -9,15 +9,16 @@ import io.mortise.spi.SessionId;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What only a claim needs that waits for an answer, is contended, timed or in trouble; most are
- * merely held. Guarded by the stripe; belongs to a {@link Claim}, and is changed by it alone.
+ * The state of a claim that waits for an answer, is contended, timed or in trouble; most claims are
+ * merely held and have none. Guarded by the stripe; belongs to a {@link Claim}, and only the claim
+ * changes it.
  */
 abstract class WaitState extends Waiter.Ring {
   private boolean queued;
   private int ahead;
   private boolean asking;
 
-  /** The request that is under way, until it is answered; null if it asks after somebody else. */
+  /** The request in flight, until it is answered; null for a judgement of another session. */
   private @Nullable SentRequest sent;
 
   private boolean doubt;
@@ -26,17 +27,17 @@ abstract class WaitState extends Waiter.Ring {
   private @Nullable StoreOutage outage;
   private int failures;
 
-  /** The dead session that was in the way last, and how often it has been proven dead. */
+  /** The last blocking session that was proven dead, and how often. */
   private @Nullable SessionId judged;
 
   private int judgements;
 
-  /** How many grants came when their at-most time was over. */
+  /** The number of grants that came after their at-most time was over. */
   private int late;
 
   private int polls;
 
-  /** The greatest token that a holder in the way was seen with. */
+  /** The greatest token of a blocking holder seen so far. */
   private long seen;
 
   private Reply.@Nullable Holder inTheWay;
@@ -46,7 +47,7 @@ abstract class WaitState extends Waiter.Ring {
   /** The sticky hold that a try has called back, and waits for. */
   private @Nullable AttemptId calledBack;
 
-  /** Whether it tells more than a claim does that is merely held. */
+  /** Whether it has more state than a merely held claim needs. */
   final boolean isNeeded() {
     return head() != null
         || asking
@@ -63,7 +64,7 @@ abstract class WaitState extends Waiter.Ring {
         || byQuorum != null;
   }
 
-  /** A new attempt begins for the same waiters. */
+  /** Begins a new attempt for the same waiters. */
   final void beginAnew() {
     asking = false;
     sent = null;
@@ -75,7 +76,7 @@ abstract class WaitState extends Waiter.Ring {
     byQuorum = null;
   }
 
-  /** Clears what was counted while it waited. */
+  /** Clears the counters of the wait. */
   final void granted() {
     late = 0;
     polls = 0;
@@ -87,7 +88,7 @@ abstract class WaitState extends Waiter.Ring {
     return queued;
   }
 
-  /** How many may be before the attempt in the store's queue, as the store last said. */
+  /** How many attempts may be before this one in the store's queue, by the store's last answer. */
   final int ahead() {
     return ahead;
   }
@@ -97,7 +98,7 @@ abstract class WaitState extends Waiter.Ring {
     ahead = before;
   }
 
-  /** Whether a request of the attempt is under way. */
+  /** Whether a request of the attempt is in flight. */
   final boolean isAsking() {
     return asking;
   }
@@ -119,7 +120,7 @@ abstract class WaitState extends Waiter.Ring {
     sent = null;
   }
 
-  /** Whether what is being answered was asked before the store granted. */
+  /** Whether the reply in flight answers a request that was sent before the grant. */
   final boolean isOutdated() {
     return outdated;
   }
@@ -128,7 +129,7 @@ abstract class WaitState extends Waiter.Ring {
     outdated = true;
   }
 
-  /** Whether a request of the attempt has no answer, and may be executed yet. */
+  /** Whether a request of the attempt has no answer, and may still be executed. */
   final boolean isInDoubt() {
     return asking || doubt;
   }
@@ -171,7 +172,7 @@ abstract class WaitState extends Waiter.Ring {
     failures = count;
   }
 
-  /** Returns how often the session has been proven dead in succession. */
+  /** Counts a proof of death; returns how often in succession this session was proven dead. */
   final int judged(SessionId dead) {
     judgements = dead.equals(judged) ? judgements + 1 : 1;
     judged = dead;

@@ -15,8 +15,8 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Somebody of this process who waits for a lock: a parked thread or, where there is none, a
- * listener. Everything but {@link #waiterState} is guarded by the stripe.
+ * A caller of this process that waits for a lock: a parked thread, or a listener if there is no
+ * thread. Everything but {@link #waiterState} is guarded by the stripe.
  */
 public final class Waiter {
   /** A time that never comes. */
@@ -28,7 +28,7 @@ public final class Waiter {
   private final boolean tryOnly;
   private final boolean endless;
 
-  /** When its wait began, if that is to end at some time. */
+  /** The begin of its wait, if the wait has a limit. */
   private long arrivedAt;
 
   private final Thread caller;
@@ -36,7 +36,7 @@ public final class Waiter {
 
   private volatile WaiterState waiterState = WaiterState.WAITING;
 
-  /** Whether its thread was woken, and has not come to look since. */
+  /** Whether its thread was woken, and has not checked its state since. */
   private volatile boolean called;
 
   private @Nullable AcquireTrace trace;
@@ -48,37 +48,37 @@ public final class Waiter {
   private boolean held;
   private @Nullable AttemptId heldElsewhere;
 
-  // Its place in a ring. Written by the ring alone.
+  // Its place in a ring. Only the ring writes it.
   private @Nullable Ring ring;
   private @Nullable Waiter next;
   private @Nullable Waiter previous;
 
-  /** What becomes of a wait. */
+  /** The states of a wait. */
   public enum WaiterState {
     WAITING,
     GRANTED,
-    /** Somebody else has it, and this one wanted to know just that. */
+    /** Another holds the lock, and this waiter is a try. */
     BUSY,
     FAILED,
     CANCELLED
   }
 
   /**
-   * Waiters in the order in which they came. A ring through the waiters themselves, since a lock
-   * may have thousands. Guarded by the stripe.
+   * Waiters in order of arrival. A ring through the waiters themselves, because a lock may have
+   * thousands. Guarded by the stripe.
    */
   abstract static class Ring {
-    /** The one who has waited longest; its {@code previous} is the tail. */
+    /** The longest waiting waiter; its {@code previous} is the tail. */
     private @Nullable Waiter head;
 
-    /** How many of them are fair. */
+    /** The number of fair waiters. */
     private int fair;
 
     final @Nullable Waiter head() {
       return head;
     }
 
-    /** The waiter that came after another; null after the last. */
+    /** The next waiter; null after the last. */
     final @Nullable Waiter after(Waiter waiter) {
       return waiter.next == head ? null : waiter.next;
     }
@@ -87,7 +87,7 @@ public final class Waiter {
       return head != null && head.next != head;
     }
 
-    /** Whether there is a waiter that nobody may pass. */
+    /** Whether there is a fair waiter, which no newcomer may pass. */
     final boolean hasFair() {
       return fair > 0;
     }
@@ -129,10 +129,10 @@ public final class Waiter {
   }
 
   /**
-   * @param tryOnly whether it wants an answer, not the lock at some time
+   * @param tryOnly whether an answer ends it, even without the lock
    * @param endless whether it is refused if it waits for itself
-   * @param listener called when the state has changed, with no lock held; null to unpark the
-   *     calling thread
+   * @param listener called after a change of state, with no lock held; null to unpark the calling
+   *     thread
    */
   public Waiter(
       LockName name,
@@ -151,22 +151,22 @@ public final class Waiter {
     this.listener = listener;
   }
 
-  /** Notes when the wait began, which is to end at some time. */
+  /** Records the begin of a wait that has a limit. */
   public void arrive(long now) {
     arrivedAt = now;
   }
 
-  /** When the wait began, if it is to end at some time. */
+  /** The begin of the wait, if it has a limit. */
   public long arrivedAt() {
     return arrivedAt;
   }
 
-  /** Whether it wants an answer, and not the lock at some time. */
+  /** Whether an answer ends it, even without the lock. */
   public boolean isTry() {
     return tryOnly;
   }
 
-  /** How much of the lock it waits for. */
+  /** The part of the lock that it waits for. */
   public Mode mode() {
     return mode;
   }
@@ -184,27 +184,27 @@ public final class Waiter {
     return endless;
   }
 
-  /** The thread that has made it, which need not wait in it: see {@link #isThread}. */
+  /** The thread that created it, which need not wait in it: see {@link #isThread}. */
   public Thread caller() {
     return caller;
   }
 
-  /** Where it stands; null if it stands nowhere. */
+  /** The ring where it stands; null if there is none. */
   @Nullable Ring ring() {
     return ring;
   }
 
-  /** What tells listeners of it; null if there are none. */
+  /** The trace that notifies listeners; null if there are none. */
   public @Nullable AcquireTrace trace() {
     return trace;
   }
 
-  /** Before the wait begins: tells listeners of it. */
+  /** Sets the trace that notifies listeners; called before the wait begins. */
   public void traced(AcquireTrace acquireTrace) {
     trace = acquireTrace;
   }
 
-  /** Whether it may wait, however many do: it has no limit, or its limit was met. */
+  /** Whether it may wait with any number of waiters: it has no limit, or was within its limit. */
   public boolean isAdmitted() {
     return admitted;
   }
@@ -213,13 +213,13 @@ public final class Waiter {
     admitted = true;
   }
 
-  /** Whether it is to be refused in some cases, and not to wait however many do. */
+  /** Whether it may be refused under a condition, such as a number of waiters. */
   public boolean isConditional() {
     return !admitted || options.fair();
   }
 
   /**
-   * Notes the holder that the store has last named.
+   * Records the holder that the store named last.
    *
    * @param elsewhere its attempt if it is of another client
    */
@@ -228,22 +228,22 @@ public final class Waiter {
     heldElsewhere = elsewhere;
   }
 
-  /** Whether the store has last named a holder, of this client or another. */
+  /** Whether the store's last answer named a holder, of this client or another. */
   boolean isHeld() {
     return held;
   }
 
-  /** The holder of another client that the store has last named; null if it named none. */
+  /** The holder of another client that the store named last; null if it named none. */
   @Nullable AttemptId heldElsewhere() {
     return heldElsewhere;
   }
 
-  /** What has become of the wait. */
+  /** The state of the wait. */
   public WaiterState state() {
     return waiterState;
   }
 
-  /** What was granted; to be asked for once it is. */
+  /** The granted lease; valid only once it is granted. */
   public LeaseImpl lease() {
     return Objects.requireNonNull(lease);
   }
@@ -252,39 +252,38 @@ public final class Waiter {
     return failure;
   }
 
-  /** Why the store could not be asked when the wait was cancelled; null if it could. */
+  /** The store's failure when the wait was cancelled; null if there was none. */
   public @Nullable Throwable storeFailure() {
     return storeFailure;
   }
 
-  /** For how much of the wait the store gave no answer; null if that was less than half of it. */
+  /** The part of the wait without an answer of the store; null if that was less than half of it. */
   public @Nullable StoreUnavailableException unanswered() {
     return unanswered;
   }
 
-  /** Whether it was refused, since too many waited already. */
+  /** Whether it was refused because too many waited already. */
   public boolean isRefusedByFullQueue() {
     return failure instanceof LockTimeoutException;
   }
 
-  /** Whether a thread waits in it, the caller's. */
+  /** Whether a thread waits in it: the caller's. */
   public boolean isThread() {
     return listener == null;
   }
 
-  /** Whether the wait is over. */
   public boolean isDone() {
     return waiterState != WaiterState.WAITING;
   }
 
-  // How the wait ends. The state goes last: its caller reads it without the lock.
+  // Ends the wait with a grant. The state is written last: its caller reads it without the lock.
 
   public void grant(LeaseImpl granted) {
     lease = granted;
     waiterState = WaiterState.GRANTED;
   }
 
-  /** Another holds the lock, and it wanted to know just that. */
+  /** Ends a try: another holds the lock. */
   public void busy() {
     waiterState = WaiterState.BUSY;
   }
@@ -295,10 +294,10 @@ public final class Waiter {
   }
 
   /**
-   * Its caller ends the wait.
+   * Ends the wait for its caller.
    *
-   * @param why the store could not be asked lately; null if it could
-   * @param silence for how much of the wait the store gave no answer
+   * @param why the store's latest failure; null if there is none
+   * @param silence the part of the wait without an answer of the store
    */
   public void cancel(@Nullable Throwable why, @Nullable StoreUnavailableException silence) {
     storeFailure = why;
@@ -306,7 +305,7 @@ public final class Waiter {
     waiterState = WaiterState.CANCELLED;
   }
 
-  /** A cancelled try was not decided in time, unless more is known. */
+  /** Records that a cancelled try was not decided in time, unless more is known. */
   public void notDecided(Throwable why) {
     storeFailure = storeFailure == null ? why : storeFailure;
   }
@@ -321,10 +320,10 @@ public final class Waiter {
   }
 
   /**
-   * Parks the calling thread until it is woken, or for no reason. Returns at once if it was woken
-   * since it last parked here: what it did meanwhile may have parked too, and used that up.
+   * Parks the calling thread until it is woken, or spuriously. Returns at once if it was woken
+   * since it last parked here: other code may have parked meanwhile, and used up the permit.
    *
-   * @param nanos at most; {@link #ENDLESS} for no limit
+   * @param nanos the time limit; {@link #ENDLESS} for none
    */
   public void park(long nanos) {
     if (!called && nanos == ENDLESS) {
@@ -332,14 +331,11 @@ public final class Waiter {
     } else if (!called) {
       LockSupport.parkNanos(this, nanos);
     }
-    // Before it is looked at what there is to see: what comes after this is another call.
+    // Reset before the state is read: a later wake-up is a new one.
     called = false;
   }
 
-  /**
-   * The failure, as an exception of this thread's own: a shared one would show another's stack
-   * trace.
-   */
+  /** The failure with this thread's stack trace: a shared exception would show another's. */
   public RuntimeException failureHere() {
     RuntimeException shared = Objects.requireNonNull(failure);
     String message = String.valueOf(shared.getMessage());

@@ -11,7 +11,7 @@ import java.time.Duration;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** On a clock that the test moves. */
+/** Pauses on a clock that the test moves. */
 class ReacquirePausesTest {
   private static final long MILLI = 1_000_000;
   private static final LockName LOCK = LockName.of("x");
@@ -33,7 +33,7 @@ class ReacquirePausesTest {
           Duration.ofSeconds(10),
           new ClientLabel("-", 1, "test"));
 
-  /** A hold of so long, wanted from its first moment on; returns the pause after it. */
+  /** Simulates a hold of this length, wanted from its begin; returns the pause after it. */
   private long pauseAfterHold(LockName name, long holdNanos) {
     long wantedSince = now;
     now += holdNanos;
@@ -41,7 +41,7 @@ class ReacquirePausesTest {
     return pauses.left(name, now);
   }
 
-  /** The same, of a hold that nobody else was seen to want. */
+  /** The pause after a hold that no other process was seen to want. */
   private long pauseAfterUnnotedHold(long holdNanos) {
     now += Math.max(0, pauses.left(LOCK, now)) + holdNanos;
     pauses.gaveBack(LOCK, null, env);

@@ -16,17 +16,17 @@ import java.util.function.Supplier;
 /**
  * Sends a fencing token with each call, as metadata {@code fencing-token}. Thread-safe.
  *
- * <p>A refusal is a {@code StatusRuntimeException} as any other: status and trailers are described
- * at {@link FencingServerInterceptor}. If asking for the token fails, as it does when the lease is
- * lost, the call fails with that and nothing is sent.
+ * <p>A refusal is an ordinary {@code StatusRuntimeException}: see {@link FencingServerInterceptor}
+ * for status and trailers. If the token supplier fails, for example because the lease is lost, the
+ * call fails with that exception and nothing is sent.
  */
 public final class FencingClientInterceptor implements ClientInterceptor {
   private final Supplier<Optional<FencingToken>> tokens;
 
   /**
-   * Takes tokens from there.
+   * Takes tokens from a supplier.
    *
-   * @param tokens asked on the thread that starts a call, once a call; empty sends none
+   * @param tokens called on the thread that starts a call, once for each call; empty sends none
    */
   public FencingClientInterceptor(Supplier<Optional<FencingToken>> tokens) {
     this.tokens = Objects.requireNonNull(tokens, "tokens");
@@ -35,7 +35,7 @@ public final class FencingClientInterceptor implements ClientInterceptor {
   @Override
   public <Q, A> ClientCall<Q, A> interceptCall(
       MethodDescriptor<Q, A> method, CallOptions options, Channel next) {
-    // Here and not in start: what is thrown there leaves a call behind that has no end.
+    // Here and not in start: an exception there leaves a call that never ends.
     Optional<FencingToken> token = tokens.get();
     return new ForwardingClientCall.SimpleForwardingClientCall<>(next.newCall(method, options)) {
       @Override

@@ -19,20 +19,20 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the fencing token of a call, and answers for the guard behind it, which is where the data
- * is: this keeps no memory of tokens and fences nothing by itself.
+ * Reads the fencing token of a call, and turns refusals of the guard behind it into a status. The
+ * guard is where the data is: this keeps no memory of tokens and fences nothing by itself.
  *
  * <table>
- *   <caption>What is answered</caption>
+ *   <caption>Responses</caption>
  *   <tr><th>Call</th><th>Status</th></tr>
- *   <tr><td>metadata that cannot be read, or is there twice; none where it is required</td>
+ *   <tr><td>unreadable or repeated metadata; none if it is required</td>
  *     <td>{@code INVALID_ARGUMENT}</td></tr>
  *   <tr><td>the guard threw {@link StaleTokenException} about this token, or the service gave it to
  *     {@code onError}</td><td>{@code FAILED_PRECONDITION}, with trailer {@code fencing-refused}
  *     </td></tr>
  *   <tr><td>as before, and {@link StaleTokenException#isGrantedTwice}</td><td>{@code ABORTED}, with
  *     that trailer</td></tr>
- *   <tr><td>anything else</td><td>as without this</td></tr>
+ *   <tr><td>anything else</td><td>as without the interceptor</td></tr>
  * </table>
  *
  * <p>Immutable and thread-safe; never blocks.
@@ -103,7 +103,7 @@ public final class FencingServerInterceptor implements ServerInterceptor {
     }
     List<String> values = new ArrayList<>();
     all.forEach(values::add);
-    // As one text, two of them are refused.
+    // Joined, so that two values are refused.
     return FencingHeader.parse(String.join(",", values));
   }
 
@@ -112,7 +112,7 @@ public final class FencingServerInterceptor implements ServerInterceptor {
     return new ServerCall.Listener<>() {};
   }
 
-  /** A call whose end tells of the refusal that it is due to. */
+  /** A call that ends with the refusal that caused its end. */
   private static final class Answering<Q, A>
       extends ForwardingServerCall.SimpleForwardingServerCall<Q, A> {
     private final FencingToken token;

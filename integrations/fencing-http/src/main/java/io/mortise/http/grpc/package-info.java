@@ -1,6 +1,6 @@
 /**
- * Fencing over gRPC, by the same text as in HTTP: a pair of interceptors, of which {@link
- * io.mortise.http.grpc.FencingServerInterceptor} is the one to start reading at.
+ * Fencing over gRPC, by the same text as in HTTP: a pair of interceptors. Start reading at {@link
+ * io.mortise.http.grpc.FencingServerInterceptor}.
  */
 @NullMarked
 package io.mortise.http.grpc;

@@ -222,7 +222,7 @@ class FencingInterceptorsTest {
     assertThat(call.ends).isEqualTo(1);
   }
 
-  /** A service that tells of a refusal in both ways. */
+  /** A service that reports a refusal in both ways. */
   private static final class EndsAndThrows extends ServerCall.Listener<String> {
     private final ServerCall<String, String> call;
 

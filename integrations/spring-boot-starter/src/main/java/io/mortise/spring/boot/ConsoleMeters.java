@@ -9,7 +9,7 @@ import io.mortise.console.ConsoleServlet;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
-/** What the application's console costs the store. Has no lock's name in any tag. */
+/** The store's cost of the application's console. No tag has a lock's name. */
 final class ConsoleMeters implements MeterBinder {
   private final Supplier<ConsoleServlet> console;
 

@@ -9,7 +9,7 @@ import org.springframework.security.core.Authentication;
 
 /**
  * Roles that a user has by the application's {@code RoleHierarchy}: {@code isUserInRole} of Spring
- * Security does not ask it. Loaded only if Spring Security is there.
+ * Security does not use it. Loaded only with Spring Security.
  */
 final class ConsoleRoles {
   private static final String USUAL_PREFIX = "ROLE_";

@@ -9,8 +9,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 
 /**
  * Opens a client with the settings of a {@code LettuceConnectionFactory}. The factory's own client
- * ends in a phase of the life cycle, while executors may still work; this one when the beans that
- * use it are destroyed.
+ * ends in a phase of the life cycle, while executors may still work; this client ends when the
+ * beans that use it are destroyed.
  */
 final class LettuceClientSource implements DisposableBean {
   private final LettuceConnectionFactory model;
@@ -47,13 +47,15 @@ final class LettuceClientSource implements DisposableBean {
     return (RedisClient) copy.getRequiredNativeClient();
   }
 
-  /** That of a static list of primary and replicas has none, and the list is not to be had. */
+  /**
+   * The client of a static list of primary and replicas has none, and the list is not accessible.
+   */
   private static boolean hasAddress(RedisClient client) {
     try {
       client.connect().close();
       return true;
     } catch (RedisException e) {
-      // The store says it better.
+      // The store gives a better message.
       return true;
     } catch (IllegalStateException e) {
       return false;

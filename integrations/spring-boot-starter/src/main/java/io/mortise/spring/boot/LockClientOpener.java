@@ -40,10 +40,10 @@ final class LockClientOpener implements DisposableBean {
   /**
    * Opens nothing yet.
    *
-   * @param supplied a store of the user's, which stays the user's to close; null for none
-   * @param details lead to another URL than the properties; null for none
+   * @param supplied a store of the user, who closes it; null for none
+   * @param details override the URL of the properties; null for none
    * @param candidates beans that a store can be opened over
-   * @param unfitting a sentence on each bean that would be one but for something that lacks
+   * @param unfitting a sentence on each bean that would be a candidate but lacks something
    */
   LockClientOpener(
       MortiseProperties properties,
@@ -87,8 +87,8 @@ final class LockClientOpener implements DisposableBean {
   }
 
   /**
-   * Looks at the settings of the store's server, on a connection of its own if the store is one of
-   * a URL. Changes nothing and leaves nothing: the client has opened the same URL before. Blocks.
+   * Reads the settings of the store's server, on a connection of its own if the store has a URL.
+   * Changes nothing and leaves nothing: the client has opened the same URL before. Blocks.
    *
    * @throws StoreUnavailableException if the store does not answer
    */

@@ -2,7 +2,7 @@ package io.mortise.spring.boot;
 
 import org.jspecify.annotations.Nullable;
 
-/** The properties and beans of an application do not say where its locks are kept. */
+/** The properties and beans of an application do not determine the store of its locks. */
 final class LockStoreChoiceException extends IllegalStateException {
   private static final long serialVersionUID = 1L;
 
@@ -13,13 +13,13 @@ final class LockStoreChoiceException extends IllegalStateException {
    * With the remedy.
    *
    * @param problem one or more sentences
-   * @param action the same
+   * @param action one or more sentences
    */
   LockStoreChoiceException(String problem, String action) {
     this(problem, action, null);
   }
 
-  /** With what caused it. */
+  /** With a cause. */
   LockStoreChoiceException(String problem, String action, @Nullable Throwable cause) {
     super(problem + " " + action, cause);
     this.problem = problem;

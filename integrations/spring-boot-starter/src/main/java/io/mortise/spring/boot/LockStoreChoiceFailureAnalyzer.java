@@ -3,7 +3,7 @@ package io.mortise.spring.boot;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
-/** Tells which property or dependency is missing, wrong or ambiguous. */
+/** Reports the property or dependency that is missing, wrong or ambiguous. */
 final class LockStoreChoiceFailureAnalyzer
     extends AbstractFailureAnalyzer<LockStoreChoiceException> {
   @Override

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
-/** Tells that the store did not answer at the start, or must not be used as it is. */
+/** Reports that the store did not answer at the start, or must not be used as it is. */
 final class LockStoreFailureAnalyzer extends AbstractFailureAnalyzer<LockException> {
   @Override
   protected @Nullable FailureAnalysis analyze(Throwable root, LockException cause) {

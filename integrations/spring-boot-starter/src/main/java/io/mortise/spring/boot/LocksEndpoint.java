@@ -28,10 +28,10 @@ import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
 
 /**
- * The actuator's {@code locks}: looks, and evicts if the application lets it. Operations block for
- * the store's answer.
+ * The actuator's {@code locks}: inspects, and evicts if the application permits it. Operations
+ * block for the store's answer.
  *
- * <p>Optional parameters bear two marks: Spring Boot 3 knows that of Spring only.
+ * <p>Optional parameters have two annotations: Spring Boot 3 knows only Spring's own.
  */
 @Endpoint(id = "locks", defaultAccess = Access.READ_ONLY)
 final class LocksEndpoint {
@@ -42,10 +42,10 @@ final class LocksEndpoint {
   }
 
   /**
-   * The store, a page of the locks that are held, waited for or shut, and which threads of this
-   * application wait for each other: the store sees one attempt for all of them.
+   * The store, a page of the locks that are held, waited for or shut, and this application's
+   * threads that wait for each other: the store sees one attempt for all of them.
    *
-   * @param prefix what their names begin with; null for all
+   * @param prefix of their names; null for all
    * @param cursor {@code next} of the page before; null for the first
    */
   @ReadOperation
@@ -75,7 +75,7 @@ final class LocksEndpoint {
   }
 
   /**
-   * One lock; null, which becomes 404, if the store knows nothing of it.
+   * One lock; null, which becomes 404, if the store has no record of it.
    *
    * @param name its parts between slashes
    */
@@ -86,10 +86,10 @@ final class LocksEndpoint {
   }
 
   /**
-   * Ends a hold or a wait, and says what was ended.
+   * Ends a hold or a wait, and returns its kind.
    *
    * @param name the lock's parts between slashes
-   * @param attempt of the holder or waiter, as reading or a message shows it
+   * @param attempt of the holder or waiter, as a read or a message shows it
    * @param how to evict; null for {@link Eviction#CLOSE}
    */
   @DeleteOperation
@@ -104,7 +104,7 @@ final class LocksEndpoint {
     return Map.of("result", result.name());
   }
 
-  /** What the request is to blame for becomes 400, with the reason. */
+  /** Errors in the request become 400, with the reason. */
   private <T> T asked(Function<LockAdmin, T> question) {
     try {
       return question.apply(locks.admin());

@@ -6,7 +6,7 @@ import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.util.ClassUtils;
 
 /**
- * A kind of bean that a store can be opened over, and what that takes.
+ * A kind of bean that a store can be opened over, and its requirements.
  *
  * @param bean its class
  * @param artifact of Mortise that opens such stores
@@ -25,7 +25,7 @@ record MissingArtifact(String bean, String artifact, String marker) {
               "mortise-zookeeper",
               "io.mortise.zookeeper.ZooKeeperStore"));
 
-  /** A sentence on each of the application's beans that would do but for something that lacks. */
+  /** A sentence on each of the application's beans that would do but lacks something. */
   static List<String> sentences(ListableBeanFactory beans) {
     return ALL.stream().flatMap(each -> each.sentence(beans)).toList();
   }

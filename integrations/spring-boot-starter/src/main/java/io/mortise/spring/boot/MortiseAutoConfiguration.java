@@ -35,11 +35,11 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import org.springframework.util.ClassUtils;
 
 /**
- * Puts {@code @Locked} in force, and makes a {@link LockClient} unless the application has one. Its
+ * Enables {@code @Locked}, and creates a {@link LockClient} unless the application has one. Its
  * store is a bean of type {@link Store}, else that of {@link MortiseConnectionDetails}, else that
  * of {@code mortise.url}, else one over the only bean among {@code DataSource}, {@code
- * LettuceConnectionFactory} and {@code CuratorFramework} whose artifact of Mortise is there.
- * Listeners that are beans hear of its locks.
+ * LettuceConnectionFactory} and {@code CuratorFramework} whose artifact of Mortise is present.
+ * Listener beans receive the events of its locks.
  */
 @AutoConfiguration(
     afterName = {
@@ -60,9 +60,9 @@ public final class MortiseAutoConfiguration {
   @ConditionalOnMissingBean(LockClient.class)
   static class Client {
     /**
-     * Beans that are injected outlive the one that gets them. Those of an {@code Optional} or
-     * {@code ObjectProvider} do from Framework 7 on only, whose mark for null Framework 6.2 does
-     * not know.
+     * Injected beans outlive the bean that receives them. Those of an {@code Optional} or {@code
+     * ObjectProvider} do so only from Framework 7 on, whose null marker Framework 6.2 does not
+     * know.
      */
     @Bean
     LockClientOpener mortiseLockClientOpener(
@@ -83,7 +83,7 @@ public final class MortiseAutoConfiguration {
           listeners == null ? List.of() : listeners);
     }
 
-    /** Without a name people see that of the class that has {@code @SpringBootApplication}. */
+    /** Without a name, people see that of the class with {@code @SpringBootApplication}. */
     private static String applicationName(Environment environment, ListableBeanFactory beans) {
       String name = environment.getProperty("spring.application.name", "");
       return !name.isBlank()
@@ -96,7 +96,10 @@ public final class MortiseAutoConfiguration {
               .orElse("");
     }
 
-    /** Made after the migrations of the database, as Flyway refuses one that has tables already. */
+    /**
+     * Created after the migrations of the database, as Flyway refuses a database that has tables
+     * already.
+     */
     @Bean
     @DependsOnDatabaseInitialization
     LockClient mortiseLockClient(LockClientOpener mortiseLockClientOpener) {
@@ -130,7 +133,7 @@ public final class MortiseAutoConfiguration {
       return JdbcStore.over(dataSource, parameters);
     }
 
-    /** Loaded only if HikariCP is there. */
+    /** Loaded only with HikariCP. */
     private static final class Hikari {
       private Hikari() {}
 
@@ -142,7 +145,7 @@ public final class MortiseAutoConfiguration {
           }
           size = dataSource.unwrap(HikariDataSource.class).getMaximumPoolSize();
         } catch (SQLException e) {
-          // A DataSource that does not tell what it is.
+          // A DataSource that does not reveal its type.
           return;
         }
         if (size < SMALLEST_POOL) {

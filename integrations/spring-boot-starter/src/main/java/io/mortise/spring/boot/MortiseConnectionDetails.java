@@ -3,12 +3,12 @@ package io.mortise.spring.boot;
 import org.springframework.boot.autoconfigure.service.connection.ConnectionDetails;
 
 /**
- * Where the locks of an application are kept. A bean of this type stands before {@code mortise.url}
- * and before stores over other beans, so that a test or a service connection can lead locks
- * elsewhere. A bean of type {@code LockClient} or {@code Store} stands before it.
+ * The place of an application's locks. A bean of this type overrides {@code mortise.url} and stores
+ * over other beans, so that a test or a service connection can redirect locks. A bean of type
+ * {@code LockClient} or {@code Store} overrides it.
  */
 @FunctionalInterface
 public interface MortiseConnectionDetails extends ConnectionDetails {
-  /** The URL of the store, as {@code mortise.url} would have it. Does not block. */
+  /** The URL of the store, in the form of {@code mortise.url}. Does not block. */
   String url();
 }

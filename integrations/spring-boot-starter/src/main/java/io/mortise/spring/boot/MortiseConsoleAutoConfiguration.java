@@ -37,8 +37,9 @@ import org.springframework.security.web.csrf.DeferredCsrfToken;
 import org.springframework.util.ClassUtils;
 
 /**
- * The console as a servlet of the application, if the application wants it: for users with a role,
- * and read-only unless the properties allow more. It begins to look at the first request that may.
+ * The console as a servlet of the application, if the application enables it: for users with a
+ * role, and read-only unless the properties allow more. It begins to inspect at the first permitted
+ * request.
  */
 @AutoConfiguration(after = MortiseAutoConfiguration.class)
 @ConditionalOnProperty(name = MortiseConsoleAutoConfiguration.ENABLED)
@@ -51,7 +52,7 @@ final class MortiseConsoleAutoConfiguration {
     return new InvalidConfigurationPropertyValueException(ENABLED, true, reason);
   }
 
-  /** Where it can be served. */
+  /** If it can be served. */
   @Configuration(proxyBeanMethods = false)
   @ConditionalOnClass({ConsoleServlet.class, HttpServletRequest.class})
   @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
@@ -75,7 +76,7 @@ final class MortiseConsoleAutoConfiguration {
       if (namespace != null) {
         builder.namespace(namespace);
       }
-      // A client of the application's own does not tell its store.
+      // A client of the application's own does not reveal its store.
       openers.ifAvailable(opener -> builder.diagnostics(opener::examine));
       String history = settings.historyFile();
       if (history != null) {
@@ -94,7 +95,7 @@ final class MortiseConsoleAutoConfiguration {
       return registration;
     }
 
-    /** The web server waits for streams at a shutdown: they end before it does. */
+    /** The web server waits for streams at a shutdown: they end first. */
     @Bean
     ApplicationListener<ContextClosedEvent> mortiseConsoleStreams(
         @Qualifier("mortiseConsole") ServletRegistrationBean<ConsoleServlet> registration,
@@ -163,7 +164,7 @@ final class MortiseConsoleAutoConfiguration {
           : List.of();
     }
 
-    /** What it costs, where meters are. */
+    /** Its cost, if there are meters. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(MeterRegistry.class)
     @ConditionalOnProperty(name = "mortise.metrics.enabled", matchIfMissing = true)
@@ -176,13 +177,13 @@ final class MortiseConsoleAutoConfiguration {
       }
     }
 
-    /** Loaded only if Spring Security is there. */
+    /** Loaded only with Spring Security. */
     private static final class Csrf {
       private Csrf() {}
 
       /**
-       * The token as the application hands it out, masked unless it is told otherwise; and as its
-       * repository has it, which handlers for single-page applications want in headers.
+       * The token as the application hands it out, masked by default; and as its repository has it,
+       * which handlers for single-page applications expect in headers.
        */
       static List<Map<String, String>> headers(HttpServletRequest request) {
         List<Map<String, String>> forms = new ArrayList<>();
@@ -199,7 +200,7 @@ final class MortiseConsoleAutoConfiguration {
     }
   }
 
-  /** Says what is missing, instead of serving nothing. */
+  /** Reports the missing part, instead of serving nothing. */
   @Configuration(proxyBeanMethods = false)
   @ConditionalOnMissingClass("io.mortise.console.ConsoleServlet")
   static class WithoutArtifact {
@@ -208,7 +209,7 @@ final class MortiseConsoleAutoConfiguration {
     }
   }
 
-  /** The same. */
+  /** Reports the missing part. */
   @Configuration(proxyBeanMethods = false)
   @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.REACTIVE)
   static class WithoutServlets {

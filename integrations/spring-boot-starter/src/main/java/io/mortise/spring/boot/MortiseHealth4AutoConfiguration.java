@@ -31,7 +31,7 @@ final class MortiseHealth4AutoConfiguration {
 
     @Override
     protected void doHealthCheck(Health.Builder builder) {
-      // First, so that the store is named also if it does not answer.
+      // First, so that the store is named even if it does not answer.
       builder.withDetail("store", StoreHealth.display(locks));
       StoreHealth.check(locks);
       builder.up();

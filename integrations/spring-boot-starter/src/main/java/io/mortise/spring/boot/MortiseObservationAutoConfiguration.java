@@ -15,7 +15,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
 
-/** Observations of locks in the application's registry; a listener as every other one. */
+/** Observations of locks in the application's registry; an ordinary listener. */
 @AutoConfiguration(
     afterName = {
       "org.springframework.boot.actuate.autoconfigure.observation.ObservationAutoConfiguration",
@@ -30,10 +30,7 @@ final class MortiseObservationAutoConfiguration {
   private static final String MAKES_METERS =
       "io.micrometer.core.instrument.observation.MeterObservationHandler";
 
-  /**
-   * While nothing but meters would be made of observations, it has nothing to tell: these meters
-   * are denied below.
-   */
+  /** It stays silent if observations would only become meters: these meters are denied below. */
   @Bean
   LockObservations mortiseLockObservations(
       ObservationRegistry registry,
@@ -45,7 +42,7 @@ final class MortiseObservationAutoConfiguration {
     return LockObservations.of(isObserved ? registry : ObservationRegistry.NOOP);
   }
 
-  /** By name, as that class is not everywhere. */
+  /** By name, as that class may be absent. */
   private static boolean makesMeters(ObservationHandler<?> handler) {
     return ClassUtils.getAllInterfacesAsSet(handler).stream()
         .anyMatch(type -> type.getName().equals(MAKES_METERS));

@@ -9,17 +9,17 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * What an application may set about its lock client; described for people in {@code
- * spring-configuration-metadata.json}.
+ * The settings of an application's lock client; {@code spring-configuration-metadata.json}
+ * describes them.
  *
  * @param url of the store; null to use a bean
  * @param storeBean which bean to use; {@code mortise.store} would be the tool's {@code
  *     MORTISE_STORE}
  * @param namespace of a store over a bean; null for that store's default
  * @param ttl of the session; null for the default
- * @param clientName what people see; null for the application's name
+ * @param clientName the name shown to people; null for the application's name
  * @param jdbc of a store over a data source
- * @param console that the application serves
+ * @param console the console that the application serves
  */
 @ConfigurationProperties("mortise")
 record MortiseProperties(
@@ -30,10 +30,10 @@ record MortiseProperties(
     @Nullable String clientName,
     @DefaultValue Jdbc jdbc,
     @DefaultValue Console console) {
-  /** What each of the stores takes as it stands. */
+  /** The characters that each of the stores accepts. */
   private static final Pattern NAMESPACE = Pattern.compile("[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}");
 
-  /** Takes blank text, as of an empty environment variable, for none. */
+  /** Treats blank text, as of an empty environment variable, as none. */
   MortiseProperties {
     url = url == null || url.isBlank() ? null : url;
     namespace = namespace == null || namespace.isBlank() ? null : namespace;
@@ -45,7 +45,7 @@ record MortiseProperties(
     }
   }
 
-  /** Which bean the store is opened over. */
+  /** The bean that the store is opened over. */
   enum StoreKind {
     /** The only one. */
     AUTO,
@@ -56,23 +56,23 @@ record MortiseProperties(
     /** The Curator client. */
     ZOOKEEPER;
 
-    /** As properties have it. */
+    /** The value in properties. */
     String text() {
       return name().toLowerCase(Locale.ROOT);
     }
   }
 
   /**
-   * Of the console.
+   * Settings of the console.
    *
    * @param enabled whether it is served
-   * @param path below which
-   * @param role of users who may look
-   * @param anonymous whether everybody else may look
-   * @param allow what may be done besides looking
-   * @param allowRole of users who may do it, besides the other; null for no further
-   * @param budget the part of the store's time that looking may take
-   * @param historyFile that keeps the history; null to keep it in memory only
+   * @param path its root
+   * @param role of users who may inspect
+   * @param anonymous whether all other users may inspect
+   * @param allow actions that are permitted besides
+   * @param allowRole of users who may perform them, in addition to the other; null for no further
+   * @param budget the share of the store's time that inspection may take
+   * @param historyFile keeps the history; null to keep it in memory only
    */
   record Console(
       @DefaultValue("false") boolean enabled,
@@ -83,7 +83,7 @@ record MortiseProperties(
       @Nullable String allowRole,
       @DefaultValue("0.01") double budget,
       @Nullable String historyFile) {
-    /** As in servlets: everybody who is signed in. */
+    /** As in servlets: every user who is signed in. */
     static final String EVERY_USER = "**";
 
     private static final Pattern PATH = Pattern.compile("(/[A-Za-z0-9._~-]+)+");
@@ -106,9 +106,9 @@ record MortiseProperties(
       }
     }
 
-    /** What may be done, besides looking. */
+    /** Actions that can be permitted, besides inspection. */
     enum Action {
-      /** Tell a holder to let go; end a wait. */
+      /** Ask a holder to release; end a wait. */
       CLOSE,
       /** Free a lock at once. */
       BREAK,
@@ -118,7 +118,7 @@ record MortiseProperties(
   }
 
   /**
-   * Of a store over a data source.
+   * Settings of a store over a data source.
    *
    * @param parameters as behind a URL's question mark
    */

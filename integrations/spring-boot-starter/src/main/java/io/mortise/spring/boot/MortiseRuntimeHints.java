@@ -16,8 +16,9 @@ import org.springframework.aot.hint.TypeReference;
 import org.springframework.util.ClassUtils;
 
 /**
- * What a native image must keep of Mortise: scripts, statements and the console's page, which are
- * files, providers, which are found as services, and what the PostgreSQL store calls of the driver.
+ * The parts of Mortise that a native image must keep: scripts, statements and the console's page,
+ * which are files, providers, which are found as services, and the driver methods that the
+ * PostgreSQL store calls.
  */
 final class MortiseRuntimeHints implements RuntimeHintsRegistrar {
   private static final List<String> FILES =
@@ -53,7 +54,7 @@ final class MortiseRuntimeHints implements RuntimeHintsRegistrar {
     for (String type : List.of("org.postgresql.PGConnection", "org.postgresql.PGNotification")) {
       hints.reflection().registerTypeIfPresent(loader, type, MemberCategory.INVOKE_PUBLIC_METHODS);
     }
-    // Drivers make them by their names.
+    // Drivers create them by name.
     hints
         .reflection()
         .registerTypeIfPresent(

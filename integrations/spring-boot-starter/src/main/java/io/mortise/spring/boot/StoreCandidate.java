@@ -7,8 +7,8 @@ import java.util.function.Function;
 /**
  * A bean of the application that a store can be opened over.
  *
- * @param kind which of the beans it is
- * @param bean what people call it
- * @param opener opens a store over it, with what the properties say; blocks
+ * @param kind of the bean
+ * @param bean its name for people
+ * @param opener opens a store over it, with the settings of the properties; blocks
  */
 record StoreCandidate(StoreKind kind, String bean, Function<MortiseProperties, LockStore> opener) {}

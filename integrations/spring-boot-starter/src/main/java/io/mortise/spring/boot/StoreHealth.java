@@ -4,20 +4,20 @@ import io.mortise.LockClient;
 import io.mortise.admin.LockInfo;
 import java.util.Optional;
 
-/** What the health of both lines of Spring Boot asks. */
+/** The health check for both lines of Spring Boot. */
 final class StoreHealth {
-  /** Looking creates nothing, whether or not there is such a lock. */
+  /** A lookup creates nothing, whether or not there is such a lock. */
   private static final String NAME = "mortise/health";
 
   private StoreHealth() {}
 
-  /** What the store is called; has no secrets. Does not block. */
+  /** The store's display name, without secrets. Does not block. */
   static String display(LockClient locks) {
     return locks.admin().store().display();
   }
 
   /**
-   * Asks the store something. Blocks for one round trip.
+   * Queries the store. Blocks for one round trip.
    *
    * @throws io.mortise.LockException if it does not answer
    * @throws IllegalStateException if the client is closed

@@ -141,7 +141,7 @@ class ActuatorIT {
     }
   }
 
-  /** Keeps the names of what ended. */
+  /** Keeps the names of ended observations. */
   private static final class Recorder implements ObservationHandler<Observation.Context> {
     private final List<String> ended = new CopyOnWriteArrayList<>();
 
@@ -156,7 +156,7 @@ class ActuatorIT {
     }
   }
 
-  /** As tracing does. */
+  /** Like tracing. */
   @Configuration(proxyBeanMethods = false)
   static class Observed {
     @Bean

@@ -9,14 +9,14 @@ import javax.tools.JavaCompiler;
 import javax.tools.StandardJavaFileManager;
 import javax.tools.ToolProvider;
 
-/** Compiles an application as a build does. */
+/** Compiles an application like a build. */
 final class AppSource {
   private AppSource() {}
 
   /**
    * Compiles its sources.
    *
-   * @param folder where the classes go
+   * @param folder for the classes
    */
   static void compile(Path folder, String classPath, List<Path> sources) throws Exception {
     JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();

@@ -19,10 +19,11 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * An application with all that Spring Boot configures by itself, without what a test leaves out.
+ * An application with all that Spring Boot configures by itself, except parts that a test leaves
+ * out.
  */
 final class BootApp implements AutoCloseable {
-  /** What an application may have besides locks. */
+  /** Parts of an application besides locks. */
   enum Part {
     /** A {@code DataSource}. */
     DATABASE,
@@ -30,10 +31,10 @@ final class BootApp implements AutoCloseable {
     REDIS,
     /** A web server, with the actuator. */
     WEB,
-    /** People who sign in. */
+    /** Users who sign in. */
     SECURITY;
 
-    /** What makes it, on all lines. */
+    /** The auto-configurations that provide it, on all lines. */
     List<String> autoConfigurations() {
       return switch (this) {
         case DATABASE ->
@@ -60,7 +61,7 @@ final class BootApp implements AutoCloseable {
     }
   }
 
-  /** What every application has. */
+  /** The part that every application has. */
   @Configuration(proxyBeanMethods = false)
   @EnableAutoConfiguration
   static class Main {}
@@ -122,7 +123,7 @@ final class BootApp implements AutoCloseable {
       return BootApp.class.getClassLoader().getResource(type.replace('.', '/') + ".class") != null;
     }
 
-    /** What Spring Boot says of the start, which must fail. */
+    /** Spring Boot's analysis of the start, which must fail. */
     FailureAnalysis failure() {
       FailureAnalysis before = RecordingFailureReporter.take();
       assertThat(before).as("failure that no test asked for").isNull();
@@ -133,7 +134,7 @@ final class BootApp implements AutoCloseable {
     }
   }
 
-  /** An application with nothing but locks, which knows no store yet. */
+  /** An application with only locks, and no store yet. */
   static Setup setup() {
     return new Setup(Set.of(), List.of(Main.class), Map.of("logging.level.root", "error"));
   }

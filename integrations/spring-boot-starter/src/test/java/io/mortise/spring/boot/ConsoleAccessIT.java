@@ -30,7 +30,7 @@ import org.springframework.security.web.csrf.CsrfTokenRequestAttributeHandler;
 import org.springframework.security.web.csrf.CsrfTokenRequestHandler;
 import org.springframework.security.web.csrf.XorCsrfTokenRequestAttributeHandler;
 
-/** Who may use the console, behind the application's security or without any. */
+/** Access to the console, behind the application's security or without any. */
 @EnabledIfSystemProperty(named = "mortise.boot", matches = ".+")
 class ConsoleAccessIT extends ConsoleRequests {
   @Test
@@ -115,7 +115,7 @@ class ConsoleAccessIT extends ConsoleRequests {
       assertThat(held.isValid()).isTrue();
       assertThat(post(app, evict(), body).body()).contains("hold_ended");
       assertThatThrownBy(held::close).isInstanceOf(LeaseLostException.class);
-      // What has become of the hold is told by the next look at it.
+      // The next inspection shows the end of the hold.
       BoundedWait.until(
           LIMIT,
           "the history names the user who has ended the hold",
@@ -140,7 +140,7 @@ class ConsoleAccessIT extends ConsoleRequests {
       return RoleHierarchyImpl.fromHierarchy("ROLE_ADMIN > ROLE_OPS");
     }
 
-    /** {@code csrf.spa()}, or what Spring Security before 7 tells people to write instead. */
+    /** {@code csrf.spa()}, or the code that Spring Security before 7 documents instead. */
     private static void spa(CsrfConfigurer<HttpSecurity> csrf) {
       try {
         CsrfConfigurer.class.getMethod("spa").invoke(csrf);

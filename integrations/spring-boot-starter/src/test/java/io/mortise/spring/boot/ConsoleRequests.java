@@ -22,7 +22,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.springframework.boot.json.JsonParserFactory;
 
-/** What a browser asks of the console in an application. */
+/** A browser's requests to the console in an application. */
 abstract class ConsoleRequests {
   static final Duration LIMIT = Duration.ofSeconds(30);
   static final String NAME = "invoice/42 %;#?&+鎖";
@@ -110,7 +110,7 @@ abstract class ConsoleRequests {
     return (List<Map<String, String>>) json(app, api + "write-headers").get("forms");
   }
 
-  /** As the page does it first. */
+  /** As the page does first. */
   void takeWriteHeaders(BootApp app) throws IOException, InterruptedException {
     headers.putAll(writeHeaders(app, "/mortise/api/v1/").get(0));
     headers.put("Origin", app.address());

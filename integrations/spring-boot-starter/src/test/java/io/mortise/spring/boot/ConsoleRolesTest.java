@@ -12,7 +12,7 @@ import org.springframework.security.access.hierarchicalroles.RoleHierarchyImpl;
 import org.springframework.security.authentication.TestingAuthenticationToken;
 import org.springframework.security.config.core.GrantedAuthorityDefaults;
 
-/** Which roles a hierarchy gives. */
+/** The roles that a hierarchy implies. */
 class ConsoleRolesTest {
   private final DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
   private final ConsoleRoles roles = new ConsoleRoles(beans);

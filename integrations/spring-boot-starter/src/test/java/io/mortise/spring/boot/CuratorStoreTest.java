@@ -16,7 +16,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 import org.springframework.core.env.MapPropertySource;
 
-/** A store over a Curator client, which is not one of Spring Boot's. */
+/** A store over a Curator client, which Spring Boot does not provide. */
 class CuratorStoreTest {
   @Configuration(proxyBeanMethods = false)
   static class CuratorConfig {
@@ -31,7 +31,7 @@ class CuratorStoreTest {
   void givenCurator_whenStarted_thenLocksAreInItsEnsemble() {
     try (ZooKeeperServer server = ZooKeeperServer.start();
         LockClient other = LockClient.connect("zk://" + server.address() + "?namespace=billing")) {
-      // Without what else there is to configure: health of two lines is on this class path.
+      // Without other auto-configurations: health of two lines is on this class path.
       try (AnnotationConfigApplicationContext app = new AnnotationConfigApplicationContext()) {
         app.getEnvironment()
             .getPropertySources()

@@ -31,7 +31,9 @@ class DevToolsIT {
 
   private static final int GENERATIONS = 3;
 
-  /** The wait for the held lock is shorter than the TTL, so the context before gave it back. */
+  /**
+   * The wait for the held lock is shorter than the TTL, so the previous context has released it.
+   */
   private static final String SOURCE =
       """
       package shop;

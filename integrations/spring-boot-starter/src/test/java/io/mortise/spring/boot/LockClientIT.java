@@ -37,7 +37,7 @@ class LockClientIT {
 
   interface Work {}
 
-  /** Implements an interface that lacks the locked method, as many do. */
+  /** Implements an interface without the locked method, as is common. */
   static class Service implements Work {
     @Locked("work/#{#id}")
     public String work(long id) {
@@ -270,7 +270,7 @@ class LockClientIT {
     }
   }
 
-  /** Spring 7 pauses contexts of tests that wait in its cache. Earlier ones do not. */
+  /** Spring 7 pauses contexts of tests in its cache. Earlier versions do not. */
   @Test
   void givenContextThatPauses_whenItGoesOn_thenLocksAreStillHeld() {
     try (BootApp app = BootApp.setup().set("mortise.url=" + url).start();

@@ -21,7 +21,7 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** What the endpoint shows of a lock. */
+/** The endpoint's output about a lock. */
 class LocksEndpointTest {
   private static final Duration TTL = Duration.ofSeconds(15);
 

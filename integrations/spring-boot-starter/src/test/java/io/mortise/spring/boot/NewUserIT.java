@@ -20,8 +20,8 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * An application as a new user writes it: the class path is what Maven makes of Spring Boot's BOM
- * and two dependencies, {@code mortise-spring-boot-starter} and {@code mortise-redis}.
+ * An application as a new user writes it: Maven resolves the class path from Spring Boot's BOM and
+ * two dependencies, {@code mortise-spring-boot-starter} and {@code mortise-redis}.
  */
 @EnabledIfSystemProperty(named = "mortise.boot", matches = ".+")
 class NewUserIT {
@@ -89,7 +89,7 @@ class NewUserIT {
     assertLocks(run("shop.Shop"));
   }
 
-  /** Spring's ahead-of-time processing, on the JVM. */
+  /** Ahead-of-time processing of Spring, on the JVM. */
   @Test
   void givenProcessingAheadOfTime_whenApplicationRuns_thenItsMethodIsLockedToo() throws Exception {
     Path sources = folder.resolve("generated/sources");
@@ -117,12 +117,12 @@ class NewUserIT {
     }
   }
 
-  /** Neither blank nor an import nor a brace that closes. */
+  /** Neither blank nor an import nor a closing brace. */
   private static boolean isOwn(String line) {
     return !line.isBlank() && !line.startsWith("import") && !line.strip().equals("}");
   }
 
-  /** Runs a JVM to its end, and gives what it wrote. */
+  /** Runs a JVM to its end, and returns its output. */
   private String run(String... words) throws Exception {
     List<String> command =
         new ArrayList<>(

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.diagnostics.FailureAnalysisReporter;
 
-/** Keeps what Spring Boot would print of a failed start; Spring Boot makes it. */
+/** Keeps the report that Spring Boot would print of a failed start; Spring Boot creates it. */
 public final class RecordingFailureReporter implements FailureAnalysisReporter {
   private static final AtomicReference<@Nullable FailureAnalysis> LAST = new AtomicReference<>();
 

@@ -23,7 +23,7 @@ import org.springframework.aot.hint.TypeReference;
 import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
 import org.springframework.core.io.support.SpringFactoriesLoader;
 
-/** A native image is told of every file and provider that the stores look for by name. */
+/** A native image has hints for every file and provider that the stores look up by name. */
 @EnabledIfSystemProperty(named = "mortise.boot", matches = ".+")
 class RuntimeHintsIT {
   private static final ClassLoader LOADER = RuntimeHintsIT.class.getClassLoader();

@@ -118,7 +118,7 @@ class ShutdownIT extends StartedServers {
     }
   }
 
-  /** Reads in the database of its locks, also while the application closes. */
+  /** Reads from the database of its locks, also while the application closes. */
   @Configuration(proxyBeanMethods = false)
   @EnableScheduling
   static class Reading {
@@ -206,7 +206,7 @@ class ShutdownIT extends StartedServers {
         database().and(Reading.class, OwnStore.class).set(AWAITED), postgres.url(), "1");
   }
 
-  /** It is awaited in its phase of the life cycle, which ends before connections of Lettuce do. */
+  /** Its phase of the life cycle waits for it, and ends before the connections of Lettuce do. */
   @Test
   void givenScheduledJobWithoutSettings_whenClosed_thenItKeepsItsLock() throws Exception {
     assertLockedToItsEnd(memory().and(Schedule.class), "mem:shutdown");
@@ -219,7 +219,7 @@ class ShutdownIT extends StartedServers {
     assertLockedToItsEnd(redis().and(Asynchronous.class).set(AWAITED), redis.url());
   }
 
-  /** Threads per task: virtual ones, where the Java version has them. */
+  /** Threads per task: virtual ones, if the Java version has them. */
   @Test
   void givenVirtualThreads_whenClosed_thenJobsKeepTheirLocks() throws Exception {
     String virtual = "spring.threads.virtual.enabled=true";

@@ -38,7 +38,7 @@ import org.springframework.core.env.SystemEnvironmentPropertySource;
 import org.springframework.core.io.support.SpringFactoriesLoader;
 import org.springframework.core.io.support.SpringFactoriesLoader.FailureHandler;
 
-/** Files that Spring Boot and editors read name what is there, all of it, and nothing else. */
+/** Files that Spring Boot and editors read name exactly the existing items. */
 class StarterResourcesTest {
   private static final ClassLoader LOADER = MortiseAutoConfiguration.class.getClassLoader();
   private static final String PACKAGE = MortiseAutoConfiguration.class.getPackageName();
@@ -60,7 +60,7 @@ class StarterResourcesTest {
       List<Class<?>> types = new ArrayList<>();
       for (Path file : files.toList()) {
         String name = file.getFileName().toString();
-        // Classes of the other line of Spring Boot do not load here; annotations may be read.
+        // Classes of the other line of Spring Boot do not load here; their annotations can be read.
         if (name.endsWith(".class") && !name.contains("$") && !name.startsWith("package-info")) {
           types.add(Class.forName(PACKAGE + "." + name.replace(".class", ""), false, LOADER));
         }
@@ -73,7 +73,7 @@ class StarterResourcesTest {
     }
   }
 
-  @SuppressWarnings("unchecked") // The parser gives maps and lists of text and numbers.
+  @SuppressWarnings("unchecked") // The parser returns maps and lists of text and numbers.
   private static Map<String, Map<String, Object>> described() throws IOException {
     try (InputStream in =
         LOADER.getResourceAsStream("META-INF/spring-configuration-metadata.json")) {
@@ -181,7 +181,7 @@ class StarterResourcesTest {
     return Files.isRegularFile(file) && TEXT.matcher(file.toString()).find();
   }
 
-  /** The tool's variables stand in the environment of each command that it runs. */
+  /** The tool's variables are in the environment of each command that it runs. */
   @Test
   void givenVariablesOfTheTool_thenSpringBootTakesNoneForAProperty() throws IOException {
     Set<String> variables = variablesOfTheTool();

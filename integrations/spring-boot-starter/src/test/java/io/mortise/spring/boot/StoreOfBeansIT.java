@@ -50,7 +50,7 @@ class StoreOfBeansIT extends StartedServers {
   }
 
   /**
-   * The locks are in that store. One that is still held is free as soon as the application is
+   * The locks are in that store. A lock that is still held becomes free when the application is
    * closed, on connections that were still open.
    */
   private static void assertKeptIn(Setup setup, String url) {

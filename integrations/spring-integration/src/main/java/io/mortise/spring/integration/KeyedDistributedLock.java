@@ -4,7 +4,9 @@ import java.time.Duration;
 import java.util.Objects;
 import org.springframework.integration.support.locks.DistributedLock;
 
-/** With times for each hold. Loaded with Spring Integration 7 only, which has the interface. */
+/**
+ * A lock with a time for each hold. Loaded only with Spring Integration 7, which has the interface.
+ */
 final class KeyedDistributedLock extends KeyedLock implements DistributedLock {
   KeyedDistributedLock(KeyedLocks locks, String name) {
     super(locks, name);

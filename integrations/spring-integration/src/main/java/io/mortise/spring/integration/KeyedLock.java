@@ -6,7 +6,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
 import org.jspecify.annotations.Nullable;
 
-/** The lock of a key: no state of its own, so it does not matter which of two objects is used. */
+/** The lock of a key: without state, so all objects of a key are interchangeable. */
 class KeyedLock implements Lock {
   private final KeyedLocks locks;
   private final String name;

@@ -19,7 +19,7 @@ import org.springframework.integration.util.CheckedRunnable;
  * The methods that both registries share; they differ in the type of their locks. Not final: the
  * compiler then gives the public types methods of their own, which reflection may call.
  */
-@SuppressWarnings("try") // a section is only closed
+@SuppressWarnings("try") // A section is only closed.
 abstract class KeyedLockRegistry<L extends Lock> implements RenewableLockRegistry<L> {
   private final KeyedLocks locks;
 
@@ -71,8 +71,8 @@ abstract class KeyedLockRegistry<L extends Lock> implements RenewableLockRegistr
   }
 
   /**
-   * The lease of this thread's hold through this registry: for its fencing token, and to be told of
-   * its loss. Empty if this thread does not hold the lock. Does not block.
+   * The lease of this thread's hold through this registry, for its fencing token and loss
+   * listeners. Empty if this thread does not hold the lock. Does not block.
    */
   public Optional<Lease> lease(Object lockKey) {
     return locks.lease(locks.name(lockKey));
@@ -81,7 +81,7 @@ abstract class KeyedLockRegistry<L extends Lock> implements RenewableLockRegistr
   /**
    * Waits until this thread holds the lock, runs the task, unlocks. Blocks.
    *
-   * @throws E what the task throws; a loss of the lease is suppressed under it
+   * @throws E if the task throws it; a loss of the lease is suppressed under it
    * @throws io.mortise.JavaLock.LeaseLostMonitorException if the lease was lost and the task threw
    *     nothing
    * @throws InterruptedException if this thread is interrupted before or while it waits
@@ -99,7 +99,7 @@ abstract class KeyedLockRegistry<L extends Lock> implements RenewableLockRegistr
   /**
    * As {@link #executeLocked(Object, CheckedRunnable)}, with the task's result.
    *
-   * @throws E what the task throws; a loss of the lease is suppressed under it
+   * @throws E if the task throws it; a loss of the lease is suppressed under it
    * @throws io.mortise.JavaLock.LeaseLostMonitorException if the lease was lost and the task threw
    *     nothing
    * @throws InterruptedException if this thread is interrupted before or while it waits
@@ -115,10 +115,10 @@ abstract class KeyedLockRegistry<L extends Lock> implements RenewableLockRegistr
   }
 
   /**
-   * As {@link #executeLocked(Object, CheckedRunnable)}, waiting at most so long.
+   * As {@link #executeLocked(Object, CheckedRunnable)}, waiting at most that long.
    *
-   * @throws E what the task throws; a loss of the lease is suppressed under it
-   * @throws TimeoutException if the lock could not be had in time; the task has not run
+   * @throws E if the task throws it; a loss of the lease is suppressed under it
+   * @throws TimeoutException if the lock could not be acquired in time; the task has not run
    * @throws io.mortise.StoreUnavailableException if the time is over and the store did not answer
    * @throws io.mortise.JavaLock.LeaseLostMonitorException if the lease was lost and the task threw
    *     nothing
@@ -137,8 +137,8 @@ abstract class KeyedLockRegistry<L extends Lock> implements RenewableLockRegistr
   /**
    * As {@link #executeLocked(Object, Duration, CheckedRunnable)}, with the task's result.
    *
-   * @throws E what the task throws; a loss of the lease is suppressed under it
-   * @throws TimeoutException if the lock could not be had in time; the task has not run
+   * @throws E if the task throws it; a loss of the lease is suppressed under it
+   * @throws TimeoutException if the lock could not be acquired in time; the task has not run
    * @throws io.mortise.StoreUnavailableException if the time is over and the store did not answer
    * @throws io.mortise.JavaLock.LeaseLostMonitorException if the lease was lost and the task threw
    *     nothing
@@ -168,7 +168,7 @@ abstract class KeyedLockRegistry<L extends Lock> implements RenewableLockRegistr
     return lock;
   }
 
-  /** Unlocks, with what that throws suppressed under the exception of the task. */
+  /** Unlocks; a failure of that is suppressed under the task's exception. */
   private interface Section extends AutoCloseable {
     @Override
     void close();

@@ -17,9 +17,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The holds of a process's threads through one registry. A view of a lock is made for each hold of
- * a thread, and kept until that thread has given its last hold back: so locks of different keys are
- * never the same, nothing is cached that is not held, and a hold can have times of its own.
- * Thread-safe.
+ * a thread, and kept until that thread has released its last hold. So locks of different keys are
+ * never the same, only held locks are cached, and a hold can have times of its own. Thread-safe.
  */
 final class KeyedLocks {
   private final LockClient client;

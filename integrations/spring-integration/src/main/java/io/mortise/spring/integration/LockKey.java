@@ -19,7 +19,7 @@ final class LockKey {
 
   /**
    * The name of a key: its text, or a hash of that where the text is no lock name or looks like
-   * such a hash. A line break in a path is no reason to fail.
+   * such a hash. A line break in a path must not fail.
    *
    * @throws IllegalArgumentException if the key has no text of its own: two equal keys in two
    *     processes would be different locks

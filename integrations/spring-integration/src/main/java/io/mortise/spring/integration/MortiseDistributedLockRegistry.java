@@ -12,22 +12,22 @@ import org.springframework.integration.support.locks.DistributedLock;
  *
  * <p>A store without at-most times refuses such a hold with {@link
  * io.mortise.UnsupportedByStoreException}; a time that is not within 1 ms and 10 years is refused
- * with {@link IllegalArgumentException}. Thread-safe. The client stays the caller's to close.
+ * with {@link IllegalArgumentException}. Thread-safe. The caller closes the client.
  */
 public final class MortiseDistributedLockRegistry extends KeyedLockRegistry<DistributedLock> {
   private MortiseDistributedLockRegistry(KeyedLocks locks) {
     super(locks);
   }
 
-  /** Over a client, without prefix and options. */
+  /** Uses a client, without prefix and options. */
   public static MortiseDistributedLockRegistry over(LockClient client) {
     return over(client, "", LockOptions.DEFAULTS);
   }
 
   /**
-   * Over a client.
+   * Uses a client.
    *
-   * @param prefix the beginning of all lock names: tells the registries of a store apart
+   * @param prefix the beginning of all lock names, which distinguishes the registries of a store
    * @param options of all holds; an at-most time is the time to live of holds without their own
    * @throws IllegalArgumentException if the prefix has more than 441 bytes of UTF-8, or is not
    *     empty and no lock name

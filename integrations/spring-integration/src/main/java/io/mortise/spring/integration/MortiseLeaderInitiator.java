@@ -30,31 +30,31 @@ import org.springframework.integration.leader.event.LeaderEventPublisher;
  * that name. Candidates wait in the lock's queue, without polling.
  *
  * <p>{@code onGranted} and {@code onRevoked} of the candidate are called in turns, by one thread of
- * the initiator, each followed by its event if there is a publisher, as by Spring Integration's own
- * initiator: {@code OnGrantedEvent} is published when {@code onGranted} has returned. When the
+ * the initiator. If there is a publisher, each is followed by its event, as in Spring Integration's
+ * own initiator: {@code OnGrantedEvent} is published when {@code onGranted} has returned. When the
  * lease is lost, that thread is interrupted at once: a candidate that works in {@code onGranted}
  * stops there, and {@code onRevoked} follows, which is never interrupted. A candidate that gives
  * leadership up, by {@code yield()} or {@link #stop()}, is revoked <em>before</em> the lock is
  * released, so that the next leader begins after it. Then it waits in the queue again, after a
- * pause that grows while its terms are short. Whatever {@code onGranted} throws, an {@code Error}
- * included, gives leadership up, too, and is logged; so is what {@code onRevoked} throws. A
- * candidate that catches the interrupt is revoked when it returns from {@code onGranted}.
+ * pause that grows while its terms are short. Any exception or {@code Error} of {@code onGranted}
+ * gives leadership up, too, and is logged; one of {@code onRevoked} is only logged. A candidate
+ * that catches the interrupt is revoked when it returns from {@code onGranted}.
  *
  * <p>{@code Context.isLeader()} is {@link Lease#isValid()}: false before the store can let another
- * lead. A process that is stopped right after it asked may still act once; {@link #lease()} has the
- * fencing token against that.
+ * lead. A process that is paused right after this check may still act once; {@link #lease()} has
+ * the fencing token against that.
  *
  * <p>It runs on the lock's own operations and not on {@link LockClient#leader}, since it takes any
  * lock, with options of its own, and gives out each term's {@link Lease}.
  *
  * <p>Events about failed attempts are not published: a candidate waits, and an attempt does not
- * fail. Thread-safe. The client stays the caller's to close, after this was stopped.
+ * fail. Thread-safe. The caller closes the client, after this was stopped.
  */
 public final class MortiseLeaderInitiator
     implements SmartLifecycle, ApplicationEventPublisherAware {
   private static final Logger log = LoggerFactory.getLogger(MortiseLeaderInitiator.class);
 
-  /** Where Spring Integration has its own: started last, and stopped first. */
+  /** As Spring Integration's own: started last, and stopped first. */
   private static final int PHASE = Integer.MAX_VALUE - 1000;
 
   /** Between attempts that the store refused, and after a candidate that failed. */
@@ -85,7 +85,7 @@ public final class MortiseLeaderInitiator
   }
 
   /**
-   * Over the lock that is named as the candidate's role.
+   * Uses the lock with the name of the candidate's role.
    *
    * @throws IllegalArgumentException if the role is no lock name
    */
@@ -93,7 +93,7 @@ public final class MortiseLeaderInitiator
     return over(client.lock(candidate.getRole()), candidate);
   }
 
-  /** Over a lock. */
+  /** Uses a lock. */
   public static MortiseLeaderInitiator over(DistributedLock lock, Candidate candidate) {
     return new MortiseLeaderInitiator(
         Objects.requireNonNull(lock, "lock"), Objects.requireNonNull(candidate, "candidate"));
@@ -196,7 +196,7 @@ public final class MortiseLeaderInitiator
     /** After the next term that its candidate ends. For the election's thread. */
     private long pauseMillis = SHORTEST_PAUSE_MILLIS;
 
-    /** The latest. */
+    /** The latest term. */
     private volatile @Nullable LedTerm current;
 
     Election() {
@@ -238,7 +238,7 @@ public final class MortiseLeaderInitiator
       LedTerm now = new LedTerm(lease);
       term.set(now);
       current = now;
-      // Told first, then looked: a stop in between sees the term, or is seen here.
+      // Stored first, then checked: a stop in between sees the term, or is seen here.
       if (ended.getCount() == 0) {
         term.compareAndSet(now, null);
         return;
@@ -246,7 +246,8 @@ public final class MortiseLeaderInitiator
       boolean failed = false;
       long began = System.nanoTime();
       try {
-        // The interrupt may be caught by the candidate, and would not end the wait for the end.
+        // The candidate may catch the interrupt, which then would not end the wait for the term's
+        // end.
         lease.onLost(loss -> now.yield());
         lease.run(() -> serve(now));
       } catch (LeaseLostException | LeaseInDoubtException e) {
@@ -276,7 +277,7 @@ public final class MortiseLeaderInitiator
       }
     }
 
-    /** Else a candidate that always yields would lead as often as the store can grant. */
+    /** Otherwise a candidate that always yields would lead as often as the store can grant. */
     private long pauseAfter(long termNanos) {
       if (termNanos >= TimeUnit.MILLISECONDS.toNanos(LONGEST_PAUSE_MILLIS)) {
         pauseMillis = SHORTEST_PAUSE_MILLIS;
@@ -306,7 +307,7 @@ public final class MortiseLeaderInitiator
       }
     }
 
-    /** Begins what a stop interrupts, an earlier stop included. */
+    /** Begins the part that a stop interrupts, an earlier stop included. */
     private void enter() {
       interruptGuard.lock();
       try {
@@ -381,7 +382,7 @@ public final class MortiseLeaderInitiator
       awaitEnd();
     }
 
-    /** Also for a thread that is interrupted: what it does next may close the client. */
+    /** Also for an interrupted thread: its next step may be to close the client. */
     private void awaitEnd() {
       long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(STOP_SECONDS);
       boolean interrupted = false;
@@ -400,7 +401,7 @@ public final class MortiseLeaderInitiator
     }
   }
 
-  /** A time of leadership. */
+  /** A term of leadership. */
   private final class LedTerm implements Context {
     final Lease lease;
     final CountDownLatch yielded = new CountDownLatch(1);

@@ -18,28 +18,28 @@ import java.util.concurrent.locks.Lock;
  * exclude each other, in one thread too. A registry caches nothing, so there is nothing to expire.
  *
  * <p>A hold is renewed by itself until {@code unlock()}, or until the at-most time of the options
- * is over. Where the lease was lost, {@code unlock()} throws {@link
- * io.mortise.JavaLock.LeaseLostMonitorException}, and taking it once more {@link
+ * is over. If the lease was lost, {@code unlock()} throws {@link
+ * io.mortise.JavaLock.LeaseLostMonitorException}, and a re-entry throws {@link
  * io.mortise.LeaseLostException}. {@code lock()} survives interruption and outages; the other forms
  * throw {@link io.mortise.StoreUnavailableException} if the store does not answer in time. See
  * {@link io.mortise.JavaLock}.
  *
- * <p>Thread-safe. The client stays the caller's to close.
+ * <p>Thread-safe. The caller closes the client.
  */
 public final class MortiseLockRegistry extends KeyedLockRegistry<Lock> {
   private MortiseLockRegistry(KeyedLocks locks) {
     super(locks);
   }
 
-  /** Over a client, without prefix and options. */
+  /** Uses a client, without prefix and options. */
   public static MortiseLockRegistry over(LockClient client) {
     return over(client, "", LockOptions.DEFAULTS);
   }
 
   /**
-   * Over a client.
+   * Uses a client.
    *
-   * @param prefix the beginning of all lock names: tells the registries of a store apart
+   * @param prefix the beginning of all lock names, which distinguishes the registries of a store
    * @param options of all holds; an at-most time is the registry's time to live
    * @throws IllegalArgumentException if the prefix has more than 441 bytes of UTF-8, or is not
    *     empty and no lock name

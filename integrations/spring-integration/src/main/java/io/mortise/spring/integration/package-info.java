@@ -1,7 +1,7 @@
 /**
- * Spring Integration over Mortise: {@link io.mortise.spring.integration.MortiseLockRegistry} takes
- * the place of the lock registry that an application has, and {@link
- * io.mortise.spring.integration.MortiseLeaderInitiator} that of its leader initiator.
+ * Spring Integration over Mortise: {@link io.mortise.spring.integration.MortiseLockRegistry}
+ * replaces an application's lock registry, and {@link
+ * io.mortise.spring.integration.MortiseLeaderInitiator} its leader initiator.
  */
 @NullMarked
 package io.mortise.spring.integration;

@@ -27,7 +27,7 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
  * Statements of the page from-spring-integration.md on Spring Integration's own registry for
  * databases. If a test fails here, that registry has changed, and the page must follow.
  */
-@SuppressWarnings("LockNotBeforeTry") // the database is gone after the test
+@SuppressWarnings("LockNotBeforeTry") // The database is gone after the test.
 class JdbcLockRegistryTest {
   private static final Duration MINUTE = Duration.ofMinutes(1);
 

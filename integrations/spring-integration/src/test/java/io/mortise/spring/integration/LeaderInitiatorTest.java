@@ -29,7 +29,7 @@ import org.springframework.integration.leader.event.OnGrantedEvent;
 import org.springframework.integration.leader.event.OnRevokedEvent;
 import org.springframework.integration.support.leader.LockRegistryLeaderInitiator;
 
-/** Leadership in Spring Integration's terms, by its own initiator and by the one of this module. */
+/** Leadership in Spring Integration's terms, with its own initiator and with this module's. */
 class LeaderInitiatorTest {
   private static final int ROUNDS = 200;
 
@@ -206,7 +206,7 @@ class LeaderInitiatorTest {
     await().untilAsserted(() -> assertThat(failing.told).containsExactly("revoked", "granted"));
   }
 
-  /** As much code does: catches the interrupt, and returns. */
+  /** Catches the interrupt and returns, as is common. */
   private static final class InterruptCatcher extends RecordingCandidate {
     InterruptCatcher() {
       super("catcher");
@@ -246,7 +246,7 @@ class LeaderInitiatorTest {
     assertThat(two.lock(ROLE).tryAcquire()).isPresent();
   }
 
-  /** A stop comes at any moment of the candidate's end, whoever began that. */
+  /** A stop comes at any moment of the candidate's end, whatever began that. */
   @ParameterizedTest
   @EnumSource
   void givenCandidateThatCleansUpInOnRevoked_whenStopped_thenItIsNeverInterrupted(Ending ending) {

@@ -39,7 +39,7 @@ import org.springframework.integration.support.locks.DistributedLock;
  * The contract of a lock registry, and faults of the usual ones that it must not have. Two
  * processes use one store.
  */
-@SuppressWarnings("LockNotBeforeTry") // a test that fails closes the client
+@SuppressWarnings("LockNotBeforeTry") // A test that fails closes the client.
 abstract class LockRegistryContract {
   private static final String KEY = "invoice/42";
   private static final Duration MINUTE = Duration.ofMinutes(1);

@@ -5,7 +5,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.springframework.integration.leader.AbstractCandidate;
 import org.springframework.integration.leader.Context;
 
-/** Writes down what it is told. */
+/** Records its callbacks. */
 class RecordingCandidate extends AbstractCandidate {
   static final String ROLE = "billing";
 

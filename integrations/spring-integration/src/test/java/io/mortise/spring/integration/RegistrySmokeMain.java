@@ -9,8 +9,8 @@ import org.springframework.integration.support.locks.LockRegistry;
 import org.springframework.integration.support.locks.RenewableLockRegistry;
 
 /**
- * Uses a registry as a bean with the Spring Integration that is on its class path, and says what it
- * was; ends with an exception if something is not as it should be.
+ * Uses a registry as a bean with the Spring Integration version on its class path, and prints that
+ * version; ends with an exception on a failure.
  */
 final class RegistrySmokeMain {
   static final String DONE = "done";
@@ -63,7 +63,7 @@ final class RegistrySmokeMain {
     }
   }
 
-  /** A bean that wants registries, in the raw form that the interface has in 6.5. */
+  /** A bean that takes registries, in the raw form that the interface has in 6.5. */
   @SuppressWarnings("rawtypes")
   static final class Consumer {
     final LockRegistry registry;

@@ -1,2 +1,2 @@
--- Gives a named lock back. ? = key. Returns 1; 0 or null if the connection did not have it.
+-- Releases a named lock. ? = key. Returns 1; 0 or null if the connection did not have it.
 SELECT RELEASE_LOCK(?)

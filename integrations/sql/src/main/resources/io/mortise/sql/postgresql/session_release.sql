@@ -1,2 +1,2 @@
--- Gives an advisory lock back. ? = key. Returns false if the connection did not have it.
+-- Releases an advisory lock. ? = key. Returns false if the connection did not have it.
 SELECT pg_advisory_unlock(?)

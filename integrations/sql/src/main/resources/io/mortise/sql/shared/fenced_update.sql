@@ -1,5 +1,5 @@
 -- Writes a row of a user's table, unless it has seen a later token or the same from another holder.
--- {table} {keys} = which row; {assignments} = what to write, each with a comma; {token} {holder} = the fence
+-- {table} {keys} = the row; {assignments} = the columns to write, each with a comma; {token} {holder} = the fence
 -- ? = the values in order of appearance: assignments, token, holder, keys, token, token, holder
 -- Changes one row, or none: then the row is missing or the token is stale.
 UPDATE {table}

@@ -1,2 +1,2 @@
--- Whether a row is there. {table} = which of Mortise's tables; ? = name
+-- Whether a row exists. {table} = one of Mortise's tables; ? = name
 SELECT 1 FROM {table} WHERE name = ?

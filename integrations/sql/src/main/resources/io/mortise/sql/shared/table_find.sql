@@ -1,2 +1,2 @@
--- Fails if a table is missing. {table} = which of Mortise's
+-- Fails if a table is missing. {table} = one of Mortise's tables
 SELECT name FROM {table} WHERE 1 = 0

@@ -1,3 +1,3 @@
--- Raises the token; the row is locked. The clock keeps tokens of transactions that were rolled back from coming again.
+-- Raises the token; the row is locked. The clock prevents the reuse of tokens that were rolled back.
 -- ? = name
 UPDATE mortise_txlock SET token = GREATEST(token + 1, {now_us}) WHERE name = ?

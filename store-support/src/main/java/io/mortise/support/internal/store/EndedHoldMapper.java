@@ -7,15 +7,15 @@ import io.mortise.spi.Reply.AttemptState;
 import io.mortise.spi.Reply.EndReason;
 import org.jspecify.annotations.Nullable;
 
-/** Maps the end that a store keeps of an attempt to the {@link EndedHold} that people are shown. */
+/** Maps a store's record of an attempt's end to the {@link EndedHold} for people. */
 public final class EndedHoldMapper {
   private EndedHoldMapper() {}
 
   /**
-   * How the hold of an attempt has ended; null if the attempt was not a hold, or if the store does
-   * not know the reason.
+   * The end of an attempt's hold; null if the attempt was not a hold, or if the store does not know
+   * the reason.
    *
-   * @param was what the attempt was when it ended
+   * @param was the state of the attempt before its end
    */
   public static @Nullable EndedHold endedHold(AttemptId attempt, AttemptState was, EndReason how) {
     if (was != AttemptState.HELD) {

@@ -28,8 +28,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A session that the server does not know of. Each lock has a TTL of its own there, that of the
- * session; a renewal restarts all of them.
+ * A session that the server does not know. Each lock there has its own expiry, of the session's
+ * TTL; a renewal restarts all of them.
  *
  * <p><b>Why one deadline is valid for all locks.</b> The client trusts a lease until a TTL after it
  * <em>sent</em> the last renewal. So each lock must live in the server for at least a TTL from that
@@ -37,20 +37,20 @@ import org.jspecify.annotations.Nullable;
  *
  * <ul>
  *   <li>A request that was sent later grants a lock that lives long enough: its TTL begins when the
- *       server executes the request. Where the server's clock may be behind, it lives for a TTL
- *       from when the renewal {@linkplain ExpiringKeys#beforeRenewal() asked for that clock}: a
+ *       server executes the request. If the server's clock may be behind, the lock lives for a TTL
+ *       from the time when the renewal {@linkplain ExpiringKeys#beforeRenewal() read that clock}: a
  *       clock never goes back.
  *   <li>The renewal itself extends every other lock. A request is listed here before it is sent,
- *       and stays listed until its refusal or abandon. The renewal extends all that is listed when
- *       it has the server's clock, granted or not yet answered.
- *   <li>A lock that is ours already, since an answer was lost, may be old. It is extended before it
- *       is granted.
+ *       and stays listed until its refusal or abandon. The renewal extends all locks that are
+ *       listed when it has the server's clock, granted or not yet answered.
+ *   <li>A lock that this session has already, because an answer was lost, may be old. It is
+ *       extended before it is granted.
  *   <li>A renewal counts only if the server has answered every part of it. The session reports a
  *       granted lock that it could not extend as gone, before it gets more time.
  * </ul>
  *
- * <p>A request that arrives after its attempt was abandoned takes the lock for nobody. It is not
- * listed, hence not extended, and free after a TTL.
+ * <p>A request that arrives after its attempt was abandoned takes the lock without a holder. It is
+ * not listed, hence not extended, and free after a TTL.
  */
 public class ExpiringKeySession implements StoreSession {
   private static final Duration SOON = Duration.ofMillis(1);
@@ -64,14 +64,14 @@ public class ExpiringKeySession implements StoreSession {
 
   private volatile boolean closed;
 
-  /** Guards what follows. */
+  /** Guards the fields below. */
   private final ReentrantLock beats = new ReentrantLock();
 
   private long beat;
   private long validUntil;
   private boolean created;
 
-  /** What may be ours in the server. */
+  /** A key that this session may have in the server. */
   private static final class Hold {
     final AttemptKey key;
     volatile boolean granted;
@@ -91,10 +91,10 @@ public class ExpiringKeySession implements StoreSession {
     this.spec = spec;
   }
 
-  /** The attempt was refused, as somebody has the lock. It may ask again, or never. */
+  /** Called when the attempt was refused, because another has the lock. It may retry, or never. */
   protected void refused(AttemptId attempt, LockName name) {}
 
-  /** The attempt was granted or abandoned. */
+  /** Called when the attempt was granted or abandoned. */
   protected void over(AttemptId attempt) {}
 
   @Override
@@ -141,7 +141,7 @@ public class ExpiringKeySession implements StoreSession {
 
   private CompletableFuture<Reply> acquire(Request request) {
     AttemptId attempt = request.attempt();
-    // Before it is sent: see above.
+    // Listed before it is sent: see above.
     holds.computeIfAbsent(attempt, absent -> new Hold(key(request)));
     return keys.take(request.name(), attempt, spec)
         .thenCompose(
@@ -193,7 +193,7 @@ public class ExpiringKeySession implements StoreSession {
     Reply reply = keys.failed(request, CompletionStages.cause(failure));
     boolean mayHaveRun = reply instanceof Reply.Failed unanswered && unanswered.mayHaveRun();
     if (request instanceof Request.Acquire && !mayHaveRun) {
-      // An earlier try of it may have been executed all the same, but then it is asked about.
+      // An earlier try of it may have been executed even so, but then it will be polled.
       forgetUnlessGranted(request.attempt());
     }
     return reply;
@@ -214,7 +214,7 @@ public class ExpiringKeySession implements StoreSession {
                         attempt, Reply.AttemptState.ABSENT, Reply.EndReason.UNKNOWN, false));
   }
 
-  /** There is nothing to adjust but the hold itself, which must still be there. */
+  /** Only the hold itself can be adjusted, and it must still be there. */
   private CompletableFuture<Reply> adjust(Request request) {
     return extend(request)
         .thenApply(
@@ -253,7 +253,7 @@ public class ExpiringKeySession implements StoreSession {
             });
   }
 
-  /** Why the session is lost; null if it may be renewed. A clone of the process is not noticed. */
+  /** The reason of the session's loss; null if it may be renewed. Does not notice a clone. */
   private Renewal.@Nullable Lost refusal(long previous, long next, long now) {
     beats.lock();
     try {
@@ -297,7 +297,7 @@ public class ExpiringKeySession implements StoreSession {
     return notifications;
   }
 
-  /** Gives back what may be ours; what that does not reach is free after a TTL. */
+  /** Releases the keys that this session may have; an unreached key is free after a TTL. */
   @Override
   public CompletionStage<Void> close() {
     closed = true;

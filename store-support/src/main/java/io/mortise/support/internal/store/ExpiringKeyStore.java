@@ -12,8 +12,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
- * A store of {@link ExpiringKeys}: what it refuses because a key with an expiry is all that its
- * server keeps of a lock. Thread-safe.
+ * A store of {@link ExpiringKeys}: its refusals, because its server keeps only a key with an expiry
+ * of a lock. Thread-safe.
  */
 public abstract class ExpiringKeyStore implements LockStore {
   /** For subclasses. */
@@ -40,14 +40,14 @@ public abstract class ExpiringKeyStore implements LockStore {
     return refused("cannot open locks: it keeps none shut");
   }
 
-  /** Nothing is ever left: keys expire. */
+  /** Nothing is left over: keys expire. */
   @Override
   public CompletionStage<Integer> sweep(int budget) {
     return CompletableFuture.completedFuture(0);
   }
 
   /**
-   * A refusal as an answer.
+   * A refusal as a failed stage.
    *
    * @param why completes the sentence that begins with the store
    */
@@ -55,7 +55,7 @@ public abstract class ExpiringKeyStore implements LockStore {
     return CompletableFuture.failedFuture(refusal(why));
   }
 
-  /** The same as an exception. */
+  /** A refusal as an exception. */
   protected final UnsupportedByStoreException refusal(String why) {
     return new UnsupportedByStoreException("Store '" + this + "' " + why + ".");
   }

@@ -17,7 +17,7 @@ public record KeyEscaper(char separator, String plain) {
   private static final char ESCAPE = '=';
 
   /**
-   * The key that the server gets.
+   * The server's key of a document's key.
    *
    * @param key a kind, a slash and a name
    * @throws IllegalArgumentException if it has no slash
@@ -51,7 +51,7 @@ public record KeyEscaper(char separator, String plain) {
         || plain.indexOf(letter) >= 0;
   }
 
-  /** The reverse; empty if no key is written so, and another program has made it. */
+  /** The reverse; empty if this class writes no such key: another program has created it. */
   public Optional<String> unescape(String key) {
     int end = key.indexOf(separator);
     return end < 0

@@ -2,23 +2,23 @@ package io.mortise.support.internal.store;
 
 import io.mortise.spi.StoreReport;
 
-/** Reports how many servers there are, of which a majority agrees on each write. */
+/** Reports the number of servers, of which a majority agrees on each write. */
 public final class MajorityReport {
-  /** The fewest servers that have a majority without one of them. */
+  /** The minimum number of servers that have a majority without one of them. */
   private static final int FEWEST = 3;
 
   private MajorityReport() {}
 
-  /** Whether so many servers have a majority without one of them. */
+  /** Whether this number of servers has a majority without one of them. */
   public static boolean outlivesOne(int servers) {
     return servers >= FEWEST;
   }
 
   /**
-   * Reports how many servers there are.
+   * Reports the number of servers.
    *
-   * @param plural what they are called; also the id of the finding
-   * @param count 0 if that is not told
+   * @param plural their name; also the id of the finding
+   * @param count the number; 0 if it is unknown
    */
   public static void servers(StoreReport.Builder report, String plural, int count) {
     String shown = Integer.toString(count);

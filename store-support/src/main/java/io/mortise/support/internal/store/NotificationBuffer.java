@@ -16,19 +16,19 @@ import java.util.function.Predicate;
  * never used again; each renewal repeats the oldest of them. Ended holds go before all else: the
  * session must not be extended by an answer that leaves one out.
  *
- * <p>Not thread-safe: all methods want the lock that guards the session. They call nothing but the
- * given predicate, and do no I/O.
+ * <p>Not thread-safe: all methods need the lock that guards the session. They call only the given
+ * predicate, and do no I/O.
  */
 public final class NotificationBuffer {
-  /** At most so many are told in one renewal. */
+  /** The maximum number delivered by one renewal. */
   private static final int STEPS = 64;
 
   private final Map<Long, SessionNotification> ended = new LinkedHashMap<>();
 
-  /** About attempts that hold or wait. */
+  /** The notifications about attempts that hold or wait. */
   private final Map<Long, SessionNotification> standing = new LinkedHashMap<>();
 
-  /** The numbers of those by their attempt: a release must not look through all of them. */
+  /** The numbers of those by attempt, so that a release need not scan all of them. */
   private final Map<AttemptId, List<Long>> byAttempt = new HashMap<>();
 
   private long next = 1;
@@ -37,9 +37,9 @@ public final class NotificationBuffer {
   public NotificationBuffer() {}
 
   /**
-   * A buffer as it was written down.
+   * A restored buffer.
    *
-   * @param kept its notifications, as {@link #renewed(long, int)} gives all of them
+   * @param kept its notifications, as {@link #renewed(long, int)} returns all of them
    * @param next its {@link #next()}
    */
   public NotificationBuffer(List<Renewal.NumberedNotification> kept, long next) {
@@ -52,7 +52,7 @@ public final class NotificationBuffer {
     return next;
   }
 
-  /** To be told from the next renewal on. */
+  /** Adds a notification, delivered from the next renewal on. */
   public void add(SessionNotification notification) {
     put(next++, notification);
   }
@@ -66,7 +66,7 @@ public final class NotificationBuffer {
     }
   }
 
-  /** The hold has ended: its grant and its contenders need not be told any more. */
+  /** Drops the notifications of an ended hold: its grant and contenders are of no interest. */
   public void forget(AttemptId attempt) {
     List<Long> ids = byAttempt.remove(attempt);
     if (ids != null) {
@@ -74,15 +74,15 @@ public final class NotificationBuffer {
     }
   }
 
-  /** Keeps those about attempts that hold or wait only if this is true of the attempt. */
+  /** Keeps those about holding or waiting attempts only if the predicate accepts the attempt. */
   public void retain(Predicate<AttemptId> attempts) {
     List.copyOf(byAttempt.keySet()).stream().filter(attempts.negate()).forEach(this::forget);
   }
 
   /**
-   * These need not be told again.
+   * Drops acknowledged notifications.
    *
-   * @return those that were about attempts that hold or wait
+   * @return the dropped ones about attempts that hold or wait
    */
   public List<SessionNotification> acknowledge(List<Long> ids) {
     List<SessionNotification> known = new ArrayList<>(0);
@@ -111,7 +111,7 @@ public final class NotificationBuffer {
     return renewed(storeMicros, STEPS);
   }
 
-  /** As above, with so many of them at most. */
+  /** The answer to a renewal, with at most this number of the oldest notifications. */
   public Renewal.Renewed renewed(long storeMicros, int most) {
     List<Renewal.NumberedNotification> items = new ArrayList<>(0);
     take(ended, items, most);

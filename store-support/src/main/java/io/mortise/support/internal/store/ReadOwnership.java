@@ -6,16 +6,14 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * Decides which thread reads from a connection: the transport's own (the reader), or a caller that
- * waits for its answer. A caller that reads its own answer is woken by its arrival and by nothing
- * else. If the reader read for it, there would be two threads to wake, which takes longer than the
- * answer.
+ * waits for its answer. A caller that reads its own answer is woken only by its arrival. If the
+ * reader read for it, two threads would have to wake, which takes longer than the answer.
  *
- * <p>The reader steps aside when one caller after the other has offered to read and nothing was
- * pushed meanwhile, that is, while one thread takes and gives back locks that nobody else wants.
- * From then on it looks twice a millisecond whether somebody still reads; if not, it takes its turn
- * back. A reply that comes when the callers have stopped is read that much later, at worst. A
- * caller that leaves while something is still expected, and a sender for whom nobody will read,
- * wake the reader at once.
+ * <p>The reader yields when one caller after the other has offered to read and nothing was pushed
+ * meanwhile, that is, while one thread acquires and releases locks without contention. From then on
+ * it checks twice a millisecond whether a caller still reads; if not, it reads again. A reply that
+ * comes after the callers have stopped is read at most that much later. A caller that leaves while
+ * an answer is still expected, and a sender without a reading caller, wake the reader at once.
  */
 public final class ReadOwnership {
   private static final int OFFERS = 16;
@@ -30,20 +28,20 @@ public final class ReadOwnership {
   private final Thread reader;
   private final AtomicReference<ReadOwner> holder = new AtomicReference<>(ReadOwner.READER);
 
-  /** How many callers in a row could have read. */
+  /** The number of callers in a row that could have read. */
   private final AtomicInteger offers = new AtomicInteger();
 
-  /** How often a caller did. */
+  /** The number of times that a caller did. */
   private final AtomicInteger loans = new AtomicInteger();
 
   private volatile boolean recalled;
 
-  /** The transport's own thread reads at first. */
+  /** The transport's own thread reads first. */
   public ReadOwnership(Thread reader) {
     this.reader = reader;
   }
 
-  /** A caller would like to read. If this returns true it must, and then {@link #release}. */
+  /** Offers to read. If this returns true, the caller must read, and then {@link #release}. */
   public boolean tryAcquire() {
     if (holder.compareAndSet(ReadOwner.NOBODY, ReadOwner.CALLER)) {
       return true;
@@ -52,16 +50,13 @@ public final class ReadOwnership {
     return false;
   }
 
-  /**
-   * The caller has read enough. If something is still expected it must then {@link
-   * #recallReader()}.
-   */
+  /** Ends the caller's reading. If an answer is expected, it must then {@link #recallReader()}. */
   public void release() {
     loans.incrementAndGet();
     holder.set(ReadOwner.NOBODY);
   }
 
-  /** The reader should read, now and for some time. */
+  /** Makes the reader read, now and for some time. */
   public void recallReader() {
     if (offers.get() != 0) {
       offers.set(0);
@@ -72,7 +67,7 @@ public final class ReadOwnership {
     }
   }
 
-  /** The reader, between two answers: lets callers read for as long as they do. */
+  /** Called by the reader between two answers: lets callers read as long as they do. */
   public void yieldToCallers() {
     if (offers.get() <= OFFERS) {
       return;

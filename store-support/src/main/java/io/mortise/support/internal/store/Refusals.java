@@ -9,12 +9,12 @@ import io.mortise.spi.Reply.RefusalReason;
 import io.mortise.spi.Reply.Refused;
 
 /**
- * The refusals of requests and renewals that several stores give, each with one message. Requests
- * that a store lacks the capability for are refused by {@link io.mortise.spi.StoreProfile#refusal};
- * a store words a refusal itself only if no other gives it.
+ * The refusals of requests and renewals that several stores give, each with one message. {@link
+ * io.mortise.spi.StoreProfile#refusal} refuses requests that need a missing capability; a store has
+ * a refusal of its own only if no other store gives it.
  */
 public final class Refusals {
-  /** Refuses a renewal: the store ended the session, as its TTL had passed. */
+  /** Refuses a renewal: the store ended the session, because its TTL had passed. */
   public static final Renewal.Lost SESSION_EXPIRED =
       new Renewal.Lost("the session expired in the store");
 
@@ -41,12 +41,12 @@ public final class Refusals {
         attempt, RefusalReason.SESSION_GONE, "The session of this attempt was closed.");
   }
 
-  /** The store does not know, or does not say, what ended the attempt. */
+  /** The store does not know, or does not report, the cause of the attempt's end. */
   public static Refused ended(AttemptId attempt) {
     return new Refused(attempt, RefusalReason.ENDED, "The attempt has ended.");
   }
 
-  /** The store remembers what ended the attempt. */
+  /** The store remembers the cause of the attempt's end. */
   public static Refused ended(AttemptId attempt, EndReason endReason) {
     return new Refused(
         attempt,
@@ -60,16 +60,16 @@ public final class Refusals {
         attempt, RefusalReason.NOT_HELD, "The attempt does not hold lock '" + name + "'.");
   }
 
-  /** An adjust that asks for more weight than the hold has. */
+  /** An adjust to a greater weight than the hold has. */
   public static Refused cannotWiden(AttemptId attempt, LockName name) {
     return new Refused(
         attempt, RefusalReason.UNSUPPORTED, "A hold on lock '" + name + "' cannot be widened.");
   }
 
   /**
-   * The lock was made with another capacity.
+   * The lock was created with another capacity.
    *
-   * @param present the capacity that it has
+   * @param present the present capacity
    * @param asked the capacity of the request
    */
   public static Refused capacityDiffers(AttemptId attempt, LockName name, int present, int asked) {
@@ -80,7 +80,7 @@ public final class Refusals {
             .formatted(name, kind(present), kind(asked)));
   }
 
-  /** As above, from a store that answers without the capacity of the request. */
+  /** As above, from a store that does not know the capacity of the request. */
   public static Refused capacityDiffers(AttemptId attempt, LockName name, int present) {
     return new Refused(
         attempt,
@@ -88,7 +88,7 @@ public final class Refusals {
         "Lock '%s' exists as %s. Use it as that, or another name.".formatted(name, kind(present)));
   }
 
-  /** What a lock of this capacity is, in messages. */
+  /** The kind of lock with this capacity, in messages. */
   private static String kind(int capacity) {
     return capacity == Mode.SHARERS ? "a lock" : "a semaphore of " + capacity + " permits";
   }

@@ -5,12 +5,13 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /**
- * Which of several servers has a name: the one with the highest score, highest-random-weight
- * hashing. Without one of them only its own names move.
+ * Assigns names to servers: a name belongs to the server with the highest score
+ * (highest-random-weight hashing). If a server leaves, only its own names move.
  *
  * <p>{@code score(name, id) = mix(fnv1a64(utf8(name)) xor fnv1a64(utf8(id)))}, compared as unsigned
- * numbers; {@code mix} is the 64-bit finalizer of MurmurHash3. Part of what is promised: clients of
- * other versions must find the same server. Test vectors stand in {@code RendezvousHashTest}.
+ * numbers; {@code mix} is the 64-bit finalizer of MurmurHash3. The formula is part of the
+ * compatibility promise: clients of other versions must find the same server. Test vectors are in
+ * {@code RendezvousHashTest}.
  */
 public final class RendezvousHash {
   private static final long OFFSET = 0xcbf29ce484222325L;
@@ -18,12 +19,12 @@ public final class RendezvousHash {
 
   private final long[] ids;
 
-  /** Over these servers, of which the order does not matter. */
+  /** A hash over these servers, in any order. */
   public RendezvousHash(List<String> ids) {
     this.ids = ids.stream().mapToLong(id -> fnv1a64(id.getBytes(StandardCharsets.UTF_8))).toArray();
   }
 
-  /** The index of the id that has this name. */
+  /** The index of the server with this name. */
   public int of(LockName name) {
     long hash = fnv1a64(name.utf8());
     int best = 0;

@@ -9,8 +9,8 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 
-/** A store beside which an adapter reads what its server tells of itself. Thread-safe. */
-@SuppressWarnings("exports") // of its superclass: its users see a LockStore alone
+/** A store with a report of its server's own settings, which an adapter reads. Thread-safe. */
+@SuppressWarnings("exports") // of its superclass: its users see only a LockStore
 public final class ReportingStore extends ForwardingStore {
   private final Supplier<CompletionStage<StoreReport>> report;
 
@@ -20,11 +20,10 @@ public final class ReportingStore extends ForwardingStore {
   }
 
   /**
-   * Asks the server whether it may be used. Blocks until it answers. Closes the store if it may
-   * not.
+   * Checks whether the server may be used. Blocks until it answers. Closes the store if it may not.
    *
    * @param check throws, or completes exceptionally, with the reason
-   * @param report as {@link LockStore#examine} says
+   * @param report as {@link LockStore#examine} returns it
    * @throws RuntimeException the reason, after the store was closed
    */
   public static LockStore checked(

@@ -11,10 +11,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Whether all connections of a store lead to one system, which is told by an identity. Behind a
- * balancer in front of two systems each process may hold the same lock in another one, so nothing
- * is answered while both are seen. A system that has not been seen for a minute counts as gone: one
- * that was restored from a backup under another identity can be used then. Thread-safe.
+ * Checks by an identity whether all connections of a store lead to one system. Behind a load
+ * balancer over two systems, two processes may hold the same lock, each in another system, so no
+ * request is answered while both are seen. A system that has not been seen for a minute counts as
+ * gone: a system restored from a backup under another identity can be used then. Thread-safe.
  */
 public final class ServerIdentity {
   private static final long MEMORY_NANOS = Duration.ofMinutes(1).toNanos();
@@ -25,18 +25,18 @@ public final class ServerIdentity {
   private final boolean changesAtOnce;
   private final ReentrantLock guard = new ReentrantLock();
 
-  // Guarded by the lock: when each was seen last, and the newest.
+  // Guarded by the lock: the last sighting of each, and the newest.
   private final Map<String, Long> seen = new HashMap<>();
   private @Nullable String newest;
   private boolean inConflict;
 
-  /** The identity that has the index; null before there is one. */
+  /** The identity of the index; null before there is one. */
   private @Nullable String indexed;
 
-  /** The greatest index that is known. */
+  /** The greatest known index. */
   private long index;
 
-  /** The index from which another one went back; 0 if none did. */
+  /** The index from which another system went back; 0 if none did. */
   private long ceiling;
 
   private ServerIdentity(String what, String store, boolean changesAtOnce) {
@@ -48,26 +48,26 @@ public final class ServerIdentity {
   /**
    * An identity that outlives restarts and failover: another one is refused.
    *
-   * @param what the systems are, for messages
-   * @param store as messages name it
+   * @param what the kind of system, for messages
+   * @param store the store's name in messages
    */
   public static ServerIdentity lasting(String what, String store) {
     return new ServerIdentity(what, store, false);
   }
 
   /**
-   * An identity that a restart replaces: a new one is taken at once, and refused if the one before
-   * comes back.
+   * An identity that a restart replaces: a new one is accepted at once, and refused if the previous
+   * one comes back.
    */
   public static ServerIdentity renewedByRestart(String what, String store) {
     return new ServerIdentity(what, store, true);
   }
 
   /**
-   * An answer came from the system with that identity.
+   * Records an answer from the system with that identity.
    *
-   * @param now by a monotonic clock, in nanoseconds
-   * @return what is wrong and what to do, if another system answers too; null if none does
+   * @param now the time of a monotonic clock, in nanoseconds
+   * @return the problem and the remedy, if another system answers too; null if none does
    */
   public @Nullable String conflict(String identity, long now) {
     guard.lock();
@@ -89,7 +89,7 @@ public final class ServerIdentity {
     }
   }
 
-  /** The greatest index that an answer has had. */
+  /** The greatest index of an answer so far. */
   public long index() {
     guard.lock();
     try {
@@ -100,9 +100,9 @@ public final class ServerIdentity {
   }
 
   /**
-   * The same for systems that may have one identity. Each answer has an index that is not smaller
-   * than any which was known when its request was sent; one that is smaller is from another system,
-   * or from one that has lost data.
+   * Records an answer from systems that may share an identity. Its index is not smaller than any
+   * known when its request was sent; a smaller one comes from another system, or from one that has
+   * lost data.
    *
    * @param found the index of the answer
    * @param known {@link #index} before the request was sent
@@ -111,7 +111,7 @@ public final class ServerIdentity {
     guard.lock();
     try {
       boolean isIndexed = identity.equals(indexed);
-      // Not below the present index: it may have begun anew since the request was sent.
+      // Not below the present index: it may have been reset since the request was sent.
       if (isIndexed && ceiling == 0 && found < Math.min(known, index)) {
         ceiling = known;
         seen.put(identity, now);
@@ -119,7 +119,7 @@ public final class ServerIdentity {
       boolean isBelow = isIndexed && found < ceiling;
       String conflict = conflict(isBelow ? identity + ", with smaller indexes" : identity, now);
       if (conflict == null && (!isIndexed || ceiling > 0)) {
-        // It is alone: indexes begin anew.
+        // The only system left: its indexes start over.
         indexed = identity;
         ceiling = 0;
         index = found;

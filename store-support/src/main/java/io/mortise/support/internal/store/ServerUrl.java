@@ -16,12 +16,13 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What stands before the parameters of {@code scheme://[user:secret@|secret@]host[:port][,…]}, and
+ * The part before the parameters of {@code scheme://[user:secret@|secret@]host[:port][,…]}, and
  * parameters that such stores have in common. Never shows a secret.
  *
  * @param servers each as host:port
  * @param user null if there is none
- * @param secret a password if there is a user, else what stands alone; null if there is none
+ * @param secret a password if there is a user, otherwise the lone part before the hosts; null if
+ *     there is none
  */
 public record ServerUrl(List<String> servers, @Nullable String user, @Nullable String secret) {
   private static final int MAX_PORT = 65_535;
@@ -38,11 +39,11 @@ public record ServerUrl(List<String> servers, @Nullable String user, @Nullable S
   }
 
   /**
-   * Takes a URL apart.
+   * Parses a URL.
    *
-   * @param port where none is given
-   * @param login what stands before the hosts of such a store, if anything does, for messages
-   * @throws IllegalArgumentException if it has another form, or a port that is none
+   * @param port the default port
+   * @param login the form of the part before the hosts of such a store, for messages
+   * @throws IllegalArgumentException if it has another form, or an invalid port
    */
   public static ServerUrl parse(StoreUrl url, int port, String login) {
     Matcher parts = PARTS.matcher(url.base());
@@ -79,9 +80,9 @@ public record ServerUrl(List<String> servers, @Nullable String user, @Nullable S
   }
 
   /**
-   * The servers as those of HTTP. {@link URI#getHost} knows no name that has an underscore.
+   * The servers as URIs of HTTP. {@link URI#getHost} returns no name that has an underscore.
    *
-   * @param url what messages show
+   * @param url the URL for messages
    * @param tls whether they speak TLS
    * @throws IllegalArgumentException if one cannot be part of a URI
    */
@@ -90,9 +91,9 @@ public record ServerUrl(List<String> servers, @Nullable String user, @Nullable S
   }
 
   /**
-   * The same for a client library that asks the URI for its host.
+   * The servers as URIs for a client library that reads the host from the URI.
    *
-   * @throws IllegalArgumentException if there is one that a URI does not tell
+   * @throws IllegalArgumentException if a URI returns no host for one of them
    */
   public List<URI> urisWithHost(StoreUrl url, boolean tls) {
     List<URI> uris = uris(url, tls);
@@ -130,8 +131,8 @@ public record ServerUrl(List<String> servers, @Nullable String user, @Nullable S
    * The parameter {@code namespace}: up to 64 letters, digits and some other characters; empty
    * unless it is given.
    *
-   * @param others what else it may have, each a character
-   * @throws IllegalArgumentException if it has another one, or is longer
+   * @param others further allowed characters
+   * @throws IllegalArgumentException if it has another character, or is longer
    */
   public static String namespace(StoreUrl url, String... others) {
     String namespace = url.parameter("namespace", "");
@@ -144,7 +145,7 @@ public record ServerUrl(List<String> servers, @Nullable String user, @Nullable S
   }
 
   /**
-   * The parameter {@code timeout}: 5 s unless it is given.
+   * The parameter {@code timeout}; 5 s by default.
    *
    * @throws IllegalArgumentException if it is no duration, or out of bounds
    */
@@ -155,7 +156,7 @@ public record ServerUrl(List<String> servers, @Nullable String user, @Nullable S
   /**
    * A parameter that is a time within bounds.
    *
-   * @param usual if it is not there
+   * @param usual the default
    * @throws IllegalArgumentException if it is no duration, or out of bounds
    */
   public static Duration duration(
@@ -193,9 +194,9 @@ public record ServerUrl(List<String> servers, @Nullable String user, @Nullable S
   /**
    * The parameter {@code ca}, a file of trusted certificates; null if it is not there.
    *
-   * @param tls whether the store is to speak TLS
-   * @throws IllegalArgumentException if the file has something else or cannot be read, or there is
-   *     no TLS
+   * @param tls whether the store uses TLS
+   * @throws IllegalArgumentException if the file has other contents or cannot be read, or if TLS is
+   *     not used
    */
   public static @Nullable Path trusted(StoreUrl url, boolean tls) {
     if (!tls && url.parameter("ca") != null) {

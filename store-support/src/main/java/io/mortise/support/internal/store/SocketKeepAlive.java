@@ -8,21 +8,21 @@ import java.time.Duration;
 import java.util.Map;
 
 /**
- * TCP keep-alive with intervals of use: by default a system sends the first probe after two hours.
- * Finds hosts that have gone within a minute, and keeps idle connections known to firewalls.
+ * TCP keep-alive with short intervals: by default a system sends the first probe after two hours.
+ * Detects dead hosts within a minute, and keeps idle connections known to firewalls.
  */
 public final class SocketKeepAlive {
-  /** A connection is probed after so long. */
+  /** The idle time before the first probe. */
   public static final int IDLE_SECONDS = 30;
 
   /** The time between probes. */
   public static final int INTERVAL_SECONDS = 10;
 
-  /** A connection with so many probes unanswered is gone. */
+  /** The number of unanswered probes after which a connection is dead. */
   public static final int COUNT = 3;
 
   /**
-   * A database connection that was idle for longer is asked before use, for a second at most, or
+   * A database connection that was idle for longer is checked before use, for a second at most, or
    * replaced at once if {@code max-in-flight} is below 3 s: firewalls drop idle connections
    * silently.
    */
@@ -41,14 +41,13 @@ public final class SocketKeepAlive {
   private SocketKeepAlive() {}
 
   /**
-   * Connects a new socket, which sends at once what is written, and with keep-alive; with the
-   * system's intervals where others cannot be set. Blocks. Another thread ends that by closing the
-   * socket.
+   * Connects a new socket without write delay and with keep-alive, with the system's intervals if
+   * others cannot be set. Blocks. Another thread ends that by closing the socket.
    *
-   * @param millis for how long; more than 0
+   * @param millis the time limit; more than 0
    */
   public static void connect(Socket socket, InetSocketAddress to, int millis) throws IOException {
-    // First: the JDK makes a socket at its first use, and a close() meanwhile is lost on that use.
+    // First: the JDK creates a socket at its first use, and a close() during that use is lost.
     socket.setTcpNoDelay(true);
     socket.connect(to, millis);
     socket.setKeepAlive(true);
@@ -60,7 +59,7 @@ public final class SocketKeepAlive {
     }
   }
 
-  @SuppressWarnings("unchecked") // the type was looked at
+  @SuppressWarnings("unchecked") // the type was checked
   private static void set(Socket socket, SocketOption<?> option, Integer value) throws IOException {
     socket.setOption((SocketOption<Integer>) option, value);
   }

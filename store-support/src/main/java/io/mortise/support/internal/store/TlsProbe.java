@@ -18,8 +18,8 @@ import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds out whether a server speaks TLS, for stores whose client library cannot tell a TLS mismatch
- * from a server that is down. Each question has a connection of its own.
+ * Detects whether a server speaks TLS, for stores whose client library cannot tell a TLS mismatch
+ * from a server that is down. Each probe has a connection of its own.
  */
 public final class TlsProbe {
   /** The types of the first record that a TLS server sends (RFC 8446, section 5.1). */
@@ -29,20 +29,20 @@ public final class TlsProbe {
 
   private TlsProbe() {}
 
-  /** The answer of a server to a question. */
+  /** The answer of a server to a probe. */
   public enum ProbeAnswer {
-    /** It speaks what it was asked in. */
+    /** It speaks the protocol of the probe. */
     YES,
-    /** It closes the connection, or answers something else. */
+    /** It closes the connection, or answers otherwise. */
     NO,
-    /** It cannot be reached, or answers nothing in time. */
+    /** It is unreachable, or does not answer in time. */
     NONE
   }
 
   /**
    * Whether the server answers a TLS handshake. Blocks, for twice the limit at most.
    *
-   * @param limit of connecting, and of the answer
+   * @param limit the limit of connecting, and of the answer
    */
   public static ProbeAnswer askInTls(InetSocketAddress server, Duration limit) {
     byte[] hello;
@@ -59,13 +59,13 @@ public final class TlsProbe {
   }
 
   /**
-   * Why a server ends a connection after the handshake; empty if it does not, or tells nothing.
-   * Nothing is sent besides the handshake, so nothing keeps the server's reason from arriving.
-   * Blocks, for three times the limit at most.
+   * The reason why a server ends a connection after the handshake; empty if it does not, or gives
+   * no reason. Only the handshake is sent, so that the server's reason arrives. Blocks, for three
+   * times the limit at most.
    *
    * @param ca see {@link TrustedCertificates#context}
-   * @param limit of connecting, and of each answer
-   * @param greets whether the server says a line without TLS first
+   * @param limit the limit of connecting, and of each answer
+   * @param greets whether the server first sends a line without TLS
    */
   public static Optional<SSLException> refusal(
       InetSocketAddress server, @Nullable Path ca, Duration limit, boolean greets) {
@@ -90,11 +90,11 @@ public final class TlsProbe {
   }
 
   /**
-   * Sends a question, and judges the answer by its first byte. Blocks, for twice the limit at most.
+   * Sends a probe, and judges the answer by its first byte. Blocks, for twice the limit at most.
    *
-   * @param question sent without TLS
+   * @param question the probe, sent without TLS
    * @param isYes whether a first byte means {@link ProbeAnswer#YES}
-   * @param limit of connecting, and of the answer
+   * @param limit the limit of connecting, and of the answer
    */
   public static ProbeAnswer ask(
       InetSocketAddress server, byte[] question, IntPredicate isYes, Duration limit) {
@@ -109,7 +109,7 @@ public final class TlsProbe {
       } catch (SocketTimeoutException e) {
         return ProbeAnswer.NONE;
       } catch (IOException e) {
-        // A reset: the server closed the connection with the question unread.
+        // A reset: the server closed the connection without reading the probe.
         return ProbeAnswer.NO;
       }
     } catch (IOException e) {

@@ -27,14 +27,14 @@ import javax.net.ssl.X509ExtendedTrustManager;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The certificates of TLS connections of stores. Those that are trusted are read from their file
- * again at each handshake, so that a file may be replaced at any time. This client's own one is
- * that of the JVM's system properties, {@code javax.net.ssl.keyStore} and its kin.
+ * The certificates of TLS connections of stores. Trusted certificates are read from their file at
+ * each handshake, so that a file may be replaced at any time. This client's own certificate is that
+ * of the JVM's system properties, {@code javax.net.ssl.keyStore} and its kin.
  */
 public final class TrustedCertificates {
   private static final String KEY_STORE = "javax.net.ssl.keyStore";
 
-  /** Alerts of servers that want another certificate of this client, or one at all. */
+  /** Alerts of servers that require another certificate of this client, or any at all. */
   private static final Pattern REFUSED_CLIENT =
       Pattern.compile(
           "Received fatal alert: (?:bad_certificate|certificate_\\w+|unsupported_certificate|unknown_ca)");
@@ -56,7 +56,7 @@ public final class TrustedCertificates {
   }
 
   /**
-   * The same for a client library whose sockets do not verify the host's name: with this context
+   * A context for a client library whose sockets do not verify the host's name: with this context
    * they do.
    *
    * @param file as in {@link #context}
@@ -86,7 +86,7 @@ public final class TrustedCertificates {
   /**
    * The trust managers of these certificates, for a client library that verifies host names itself.
    *
-   * @param file certificates in PEM form, and no others are trusted
+   * @param file certificates in PEM form; no others are trusted
    * @throws IOException if the file cannot be read, or has no certificate
    */
   public static TrustManager[] trustManagers(Path file) throws IOException {
@@ -100,7 +100,7 @@ public final class TrustedCertificates {
   /**
    * Advice about a TLS connection that failed, as a sentence.
    *
-   * @param otherwise if the server does not refuse this client
+   * @param otherwise the advice if the server does not refuse this client
    */
   public static String advice(Throwable failure, String otherwise) {
     return isOfClient(failure)
@@ -132,7 +132,7 @@ public final class TrustedCertificates {
     return trust.getTrustManagers();
   }
 
-  /** By the properties that the JVM's own context follows; null if there is none. */
+  /** The client's certificate from the properties of the JVM's own context; null if none is set. */
   private static KeyManager @Nullable [] ownCertificate()
       throws IOException, GeneralSecurityException {
     String file = System.getProperty(KEY_STORE, "");
@@ -154,9 +154,9 @@ public final class TrustedCertificates {
     return keys.getKeyManagers();
   }
 
-  /** A trust manager that asks another one. */
+  /** A trust manager that delegates to another. */
   private abstract static class ForwardingTrustManager extends X509ExtendedTrustManager {
-    /** The one that decides now. */
+    /** The trust manager that decides now. */
     abstract X509ExtendedTrustManager certificates();
 
     @Override
@@ -201,7 +201,7 @@ public final class TrustedCertificates {
     }
   }
 
-  /** Trusts the certificates that its file has at the moment of a handshake. */
+  /** Trusts the certificates that its file contains at the time of a handshake. */
   private static final class FollowedFile extends ForwardingTrustManager {
     private final Path file;
     private volatile FileContent latest;
@@ -223,12 +223,12 @@ public final class TrustedCertificates {
           latest = known;
         }
       } catch (IOException | GeneralSecurityException e) {
-        // It is being written, perhaps: its former certificates count until it can be read.
+        // The file may be half written: its former certificates count until it can be read.
       }
       return known.certificates;
     }
 
-    /** A character for each byte: a file in DER form is read too. */
+    /** One character for each byte: files in DER form are read too. */
     private static String text(Path file) throws IOException {
       return Files.readString(file, StandardCharsets.ISO_8859_1);
     }
@@ -254,7 +254,7 @@ public final class TrustedCertificates {
     }
   }
 
-  /** Has the JDK compare the certificate with the host that the socket was made for. */
+  /** Makes the JDK compare the certificate with the host of the socket. */
   private static final class HostVerifier extends ForwardingTrustManager {
     private final X509ExtendedTrustManager certificates;
 

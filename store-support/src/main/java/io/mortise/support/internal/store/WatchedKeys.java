@@ -9,15 +9,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The keys that this process watches, each by a request that the server answers when the key
- * changes, by a subscription, or by reads again and again. Changes have indexes that rise. A watch
- * only hints: the next renewal tells what it has missed.
+ * changes, by a subscription, or by repeated reads. Changes have rising indexes. A watch is only a
+ * hint: the next renewal delivers missed notifications.
  *
  * <p><b>Start and silence.</b> A write of this process, such as the first renewal of a session,
  * sends a request for the changes after it. The next renewal is such a change, so the server must
- * tell it. If that has not happened by the time of the following one, another request takes the
- * place of the silent one. A request that ends is sent again, at once if it has told a change, else
- * with the next renewal: so the watch never asks in a loop, even of a server that ends each
- * request.
+ * report it. If it has not by the time of the following renewal, another request replaces the
+ * silent one. A request that ends is sent again, at once if it has reported a change, otherwise
+ * with the next renewal: so the watch never loops, even with a server that ends each request.
  *
  * <p>Thread-safe. Takes no lock.
  */
@@ -27,7 +26,7 @@ public final class WatchedKeys {
   /** A handful: the sessions of a client. */
   private final List<WatchedKey> keys = new CopyOnWriteArrayList<>();
 
-  /** Watches nothing yet. */
+  /** An instance that watches no key yet. */
   public WatchedKeys(RequestSender sender) {
     this.sender = sender;
   }
@@ -42,8 +41,8 @@ public final class WatchedKeys {
   /**
    * Watches a key once more, from its next write on.
    *
-   * @param changed is run by the thread that calls {@link WatchRequest#tell}
-   * @return ends that
+   * @param changed runs on the thread that calls {@link WatchRequest#tell}
+   * @return the action that ends the watch
    */
   public Runnable add(String key, Runnable changed) {
     WatchedKey watched = new WatchedKey(key, changed);
@@ -55,9 +54,9 @@ public final class WatchedKeys {
   }
 
   /**
-   * This process has written a key, which need not be watched.
+   * Records a write of this process to a key, which need not be watched.
    *
-   * @param index that the write has given the key
+   * @param index the key's index after the write
    */
   public void written(String key, long index) {
     for (WatchedKey watched : keys) {
@@ -67,7 +66,7 @@ public final class WatchedKeys {
     }
   }
 
-  /** Ends all. */
+  /** Ends all watches. */
   public void close() {
     List<WatchedKey> all = List.copyOf(keys);
     keys.clear();
@@ -86,15 +85,15 @@ public final class WatchedKeys {
       this.seen = seen;
     }
 
-    /** The index of the last change that is known: later ones are to be told. */
+    /** The index of the last known change: later ones are to be reported. */
     public long seen() {
       return seen;
     }
 
     /**
-     * The server tells a change.
+     * Reports a change.
      *
-     * @param index of the change
+     * @param index the index of the change
      * @param isOwn whether this process is known to have made it
      */
     public void tell(long index, boolean isOwn) {
@@ -106,16 +105,16 @@ public final class WatchedKeys {
     }
 
     /**
-     * Ends together with the exchange that carries it.
+     * Ends this request together with the exchange that carries it.
      *
-     * @param answered gets the whole answer, if there is one, while the request goes on
+     * @param answered receives the whole answer, if there is one, while the request continues
      */
     public <T> void carriedBy(CompletableFuture<T> exchange, Consumer<T> answered) {
       var unused = end.whenComplete((none, failure) -> exchange.cancel(true));
       unused = exchange.thenAccept(answered).whenComplete((none, failure) -> end.complete(null));
     }
 
-    /** Ends it, by whichever side: the server will tell nothing more. */
+    /** Ends it, by either side: the server will report nothing more. */
     public void end() {
       end.cancel(true);
     }
@@ -160,7 +159,7 @@ public final class WatchedKeys {
       try {
         sender.send(key, next);
       } catch (RuntimeException e) {
-        // The write was made although its watch failed. The next write sends another request.
+        // The write was executed although its watch failed. The next write sends another request.
         next.end();
       }
     }

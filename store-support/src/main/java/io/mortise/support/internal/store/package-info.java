@@ -1,6 +1,6 @@
 /**
- * What stores have in common beside the lock table itself, for the stores of the library; users of
- * the library do not call it. Start reading at {@link io.mortise.support.internal.store.Refusals}.
+ * Code that the library's stores share beside the lock table itself; users of the library do not
+ * call it. Start reading at {@link io.mortise.support.internal.store.Refusals}.
  */
 @NullMarked
 package io.mortise.support.internal.store;

@@ -23,7 +23,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** What a renewal extends, with a server that answers by hand. */
+/** The keys that a renewal extends, with a server that answers by hand. */
 class ExpiringKeySessionTest {
   private static final Duration TTL = Duration.ofSeconds(10);
 
@@ -102,7 +102,7 @@ class ExpiringKeySessionTest {
     server.clocks.remove().complete(true);
     assertThat(first).isCompletedWithValueMatching(Renewal.Renewed.class::isInstance);
     CompletableFuture<Renewal> second = renew(2);
-    // Perhaps executed before the clock was read, by a clock that was behind.
+    // It may have been executed before the clock was read, by a clock that was behind.
     assertThat(acquire(1)).isInstanceOf(Reply.Granted.class);
     assertThat(server.extended).isEmpty();
     server.clocks.remove().complete(true);

@@ -10,7 +10,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Where names live is part of what is promised: these vectors were computed by another program. */
+/**
+ * The assignment of names is part of the compatibility promise: these vectors were computed by
+ * another program.
+ */
 class RendezvousHashTest {
   @ParameterizedTest
   @CsvSource({

@@ -8,9 +8,9 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Takes in any answer that Lettuce has read: a text, a number, a list of such, or null. */
+/** Takes any reply that Lettuce has read: a text, a number, a list of such, or null. */
 final class AnyReplyOutput extends CommandOutput<String, String, Object> {
-  /** Lists that are not full yet, the innermost first. */
+  /** Lists that are not complete yet, the innermost first. */
   private final ArrayDeque<PartialList> open = new ArrayDeque<>();
 
   private record PartialList(List<@Nullable Object> items, int size) {}

@@ -9,16 +9,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What differs between Lettuce 6.6, the oldest that is supported, and the one that this module is
- * compiled with. What is new there stands in a class of its own, which an older Lettuce never loads
- * successfully.
+ * The differences between Lettuce 6.6, the oldest supported version, and the one that this module
+ * is compiled with. Uses of newer classes are in a class of their own, which an older Lettuce never
+ * loads successfully.
  */
 final class LettuceCompatibility {
   private static final Logger log = LoggerFactory.getLogger(LettuceCompatibility.class);
 
   private LettuceCompatibility() {}
 
-  /** Has the client not subscribe to announcements of maintenance; Lettuce 6 has none. */
+  /** Disables subscriptions to maintenance announcements; Lettuce 6 has none. */
   static void disableMaintenanceNotifications(ClientOptions.Builder options) {
     try {
       Maintenance.disable(options);
@@ -27,7 +27,7 @@ final class LettuceCompatibility {
     }
   }
 
-  /** What a writer passes commands on to; null if that is not known. */
+  /** The object to which a writer passes commands; null if unknown. */
   static @Nullable Object delegate(Object writer) {
     try {
       return Delegation.of(writer);

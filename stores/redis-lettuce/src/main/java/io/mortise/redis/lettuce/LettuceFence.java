@@ -13,7 +13,7 @@ public final class LettuceFence {
 
   private LettuceFence() {}
 
-  /** By {@code connection.sync()}, of one server or of a cluster. Sends nothing. */
+  /** Uses {@code connection.sync()}, of one server or of a cluster. Sends nothing. */
   public static RedisFence over(RedisScriptingCommands<String, String> redis) {
     return RedisFence.over(
         (script, keys, args) -> {

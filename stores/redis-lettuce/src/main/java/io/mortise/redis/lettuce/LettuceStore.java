@@ -12,9 +12,9 @@ public final class LettuceStore {
   private LettuceStore() {}
 
   /**
-   * Uses a ready client, which must be connected to a server by its own URI, and stays open when
-   * the store is closed. Slower than {@link RedisStore#open} under load, for a client that belongs
-   * to somebody else is not tuned. Blocks.
+   * Uses the caller's client, which must have been created with the URI of a server, and stays open
+   * when the store is closed. Slower than {@link RedisStore#open} under load, since the caller's
+   * client is not tuned. Blocks.
    *
    * @throws IllegalArgumentException if the client is restricted to RESP2
    * @throws io.mortise.StoreUnavailableException if the server cannot be reached

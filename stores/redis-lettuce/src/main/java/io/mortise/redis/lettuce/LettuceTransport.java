@@ -47,9 +47,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A transport made of Lettuce. Its own thread is the event loop of the channel: Lettuce writes at
- * once what is sent there, but queues what others send, so that mixing the two reorders commands. A
- * client that was handed in does not tell its channel; there one other thread sends everything,
- * which keeps the order just as well.
+ * once from there, but queues commands of other threads, so mixing the two would reorder commands.
+ * A client that was handed in does not reveal its channel; then one other thread sends all
+ * commands, which keeps the order just as well.
  */
 final class LettuceTransport implements RedisTransport {
   private static final Logger log = LoggerFactory.getLogger(LettuceTransport.class);
@@ -65,7 +65,7 @@ final class LettuceTransport implements RedisTransport {
   /** Channels whose subscription the server has confirmed on the connection in use. */
   private final Set<String> confirmed = ConcurrentHashMap.newKeySet();
 
-  /** Channels whose subscription the server's user may not have. */
+  /** Channels that the server's user has no right to subscribe to. */
   private final Set<String> denied = ConcurrentHashMap.newKeySet();
 
   private final Resubscriber resubscriber = new Resubscriber(this, this::subscribeAgain);
@@ -104,7 +104,7 @@ final class LettuceTransport implements RedisTransport {
             confirmed.remove(inbox);
           }
         });
-    // Of this connection, not of the client, which may have others.
+    // For this connection, not for the client, which may have others.
     this.teller = new ReconnectNotifier(this, listener);
     connection.addListener(teller);
   }
@@ -112,8 +112,9 @@ final class LettuceTransport implements RedisTransport {
   /**
    * Connects with a client of its own. Blocks.
    *
-   * @param listener learns what becomes of the connection; of a new one before it reads any answer
-   * @throws RedisException if that fails; its causes say why
+   * @param listener is told about breaks and reconnects; about a new connection before it reads any
+   *     answer
+   * @throws RedisException if connecting fails; its causes say why
    */
   static LettuceTransport connect(
       ClientResources resources, Endpoint endpoint, TransportListener listener) {
@@ -138,7 +139,7 @@ final class LettuceTransport implements RedisTransport {
             .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
             // True means: do not send this command again after a reconnect.
             .replayFilter(command -> true)
-            // Time is watched by who sends: once for a batch, not for every command.
+            // The sender watches the time: once for a batch, not for every command.
             .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build());
     LettuceCompatibility.disableMaintenanceNotifications(options);
     if (trusted != null) {
@@ -175,7 +176,7 @@ final class LettuceTransport implements RedisTransport {
 
   /**
    * A server that refuses the handshake at once can close the channel before Lettuce looks at it,
-   * and then Lettuce does not say why. Asked again it mostly does.
+   * and then Lettuce does not report the reason. A retry mostly shows it.
    */
   private static StatefulRedisPubSubConnection<String, String> connect(RedisClient client) {
     for (int left = 4; ; left--) {
@@ -195,7 +196,7 @@ final class LettuceTransport implements RedisTransport {
   }
 
   /**
-   * Connects with a client that belongs to somebody else. Blocks.
+   * Connects with the caller's client. Blocks.
    *
    * @param listener as for {@link #connect(ClientResources, Endpoint, TransportListener)}
    * @throws IllegalArgumentException if the client is restricted to RESP2
@@ -224,7 +225,7 @@ final class LettuceTransport implements RedisTransport {
       try {
         thread.execute(task);
       } catch (RejectedExecutionException closed) {
-        // The threads are gone: order no longer matters, but everybody must be answered.
+        // The threads are gone: the order no longer matters, but every caller needs an answer.
         task.run();
       }
     }
@@ -246,7 +247,7 @@ final class LettuceTransport implements RedisTransport {
 
   @Override
   public boolean isOpen() {
-    // The channel knows of its end before Lettuce has told the connection.
+    // The channel is closed before Lettuce updates the connection.
     Channel current = channel.current;
     return !closed && connection.isOpen() && (current == null || current.isActive());
   }
@@ -300,7 +301,7 @@ final class LettuceTransport implements RedisTransport {
     }
   }
 
-  /** Lettuce subscribes again after a reconnect, but only once, and only what was confirmed. */
+  /** Lettuce resubscribes after a reconnect, but only once, and only confirmed channels. */
   private void subscribeAgain() {
     for (String inbox : listeners.keySet()) {
       if (!confirmed.contains(inbox) && isOpen()) {
@@ -338,8 +339,8 @@ final class LettuceTransport implements RedisTransport {
   }
 
   /**
-   * Closes a channel that is not known here. Lettuce lets only the last of those do it through whom
-   * commands pass.
+   * Closes a channel that is unknown here. Lettuce allows only the last of the writers in the chain
+   * to do so.
    */
   private void disconnect() {
     Object writer =
@@ -365,13 +366,13 @@ final class LettuceTransport implements RedisTransport {
     }
   }
 
-  /** The threads are shared with the other transport and outlive this. */
+  /** The threads are shared with the other transport and outlive this one. */
   private static void shutDown(RedisClient client) {
     client.shutdown(0, 2, TimeUnit.SECONDS);
     var unused = client.getResources().shutdown(0, 0, TimeUnit.SECONDS);
   }
 
-  /** Learns of each new channel of the one connection that its client makes. */
+  /** Takes each new channel of the one connection that its client opens. */
   private static final class ChannelHolder implements NettyCustomizer {
     volatile @Nullable Channel current;
 
@@ -381,7 +382,7 @@ final class LettuceTransport implements RedisTransport {
     }
   }
 
-  /** Tells of each connection that is made after it was added, and so not of the first. */
+  /** Reports each connection opened after it was added, and so not the first. */
   private record ReconnectNotifier(LettuceTransport transport, TransportListener listener)
       implements RedisConnectionStateListener {
     @Override

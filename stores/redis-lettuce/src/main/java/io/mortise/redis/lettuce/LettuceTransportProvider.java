@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 
 /** Serves store URLs with {@code wire=lettuce}. */
 @Beta
-@SuppressWarnings("exports") // only io.mortise.redis sees what it implements
+@SuppressWarnings("exports") // Exported to io.mortise.redis only.
 public final class LettuceTransportProvider implements TransportProvider {
   /** For {@link java.util.ServiceLoader}. */
   public LettuceTransportProvider() {}
@@ -37,7 +37,7 @@ public final class LettuceTransportProvider implements TransportProvider {
     return new OwnClients(resources, endpoint);
   }
 
-  /** A client for each connection, whose threads they share. */
+  /** A client for each connection; they share threads. */
   private record OwnClients(ClientResources resources, Endpoint endpoint)
       implements TransportFactory {
     @Override

@@ -20,8 +20,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Takes locks over the Lettuce that is on its class path, and says what it was; ends with an
- * exception if something is not as it should be.
+ * Takes locks with the Lettuce version on its class path, and prints that version; ends with an
+ * exception on a failure.
  */
 final class LettuceSmokeMain {
   static final String DONE = "done";
@@ -42,7 +42,7 @@ final class LettuceSmokeMain {
     try {
       overClient(client);
       fence(client);
-      // Each in turn hides the channel behind one more.
+      // Each option in turn hides the channel behind one more layer.
       client.setOptions(
           ClientOptions.builder().timeoutOptions(TimeoutOptions.enabled(LONG)).build());
       client.addListener(new CommandListener() {});
@@ -88,7 +88,7 @@ final class LettuceSmokeMain {
     }
   }
 
-  /** A connection that does not answer is dropped and made anew. */
+  /** A connection that does not answer is dropped and reopened. */
   private static void reset(RedisClient client) throws Exception {
     CountDownLatch reconnected = new CountDownLatch(1);
     try (RedisTransport transport = LettuceTransport.over(client, reconnected::countDown)) {

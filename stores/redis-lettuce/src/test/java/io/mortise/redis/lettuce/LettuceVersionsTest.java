@@ -10,8 +10,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Locks over the versions of Lettuce that Spring Boot chooses for its users, each in a JVM of its
- * own; the module is compiled with a later one.
+ * Locks with the versions of Lettuce that Spring Boot selects, each in a JVM of its own; the module
+ * is compiled with a later one.
  */
 class LettuceVersionsTest {
   @ParameterizedTest

@@ -26,11 +26,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The nodes of a cluster: which of them serves which slot, and two connections to each that serves
- * any. A thread of its own asks them now and then, and soon after something went wrong; of what
- * they say that of the latest epoch counts. Thread-safe.
+ * The nodes of a cluster: which node serves which slot, with two connections to each node that
+ * serves any. A thread of its own asks them now and then, and soon after a failure; the answer with
+ * the latest epoch counts. Thread-safe.
  *
- * <p>A node that is gone keeps its connections trying until the others say that it serves nothing.
+ * <p>The connections to a vanished node keep reconnecting until the others say that it serves no
+ * slot.
  */
 public final class ClusterNodes implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(ClusterNodes.class);
@@ -39,13 +40,13 @@ public final class ClusterNodes implements AutoCloseable {
 
   private static final long LOOK_MILLIS = 5_000;
 
-  /** Between two looks, however much goes wrong. */
+  /** The shortest pause between two looks, whatever fails. */
   private static final long PAUSE_MILLIS = 100;
 
-  /** The same, at most, when looks bring nothing new: each costs every node a connection. */
+  /** The longest pause, when looks bring nothing new: each costs every node a connection. */
   private static final long LONGEST_PAUSE_MILLIS = 1_000;
 
-  /** How long a node may take to tell. */
+  /** How long a node may take to answer. */
   private static final Duration PATIENCE = Duration.ofMillis(500);
 
   private final List<Endpoint> seeds;
@@ -59,15 +60,15 @@ public final class ClusterNodes implements AutoCloseable {
   private final Thread looking;
   private volatile SlotMap map = SlotMap.EMPTY;
 
-  /** What the nodes said last. For the thread that looks. */
+  /** The map that the nodes reported last. Used by the thread that looks. */
   private SlotMap told;
 
   private volatile boolean closed;
 
-  /** One map at a time is taken: its followers subscribe, which writes to sockets. */
+  /** Maps are taken one at a time: their followers subscribe, which writes to sockets. */
   private final ReentrantLock taking = new ReentrantLock();
 
-  /** The connections to a node: for operations, and for renewals and all else. */
+  /** The connections to a node: one for operations, one for renewals and inspection. */
   private record NodeConnections(DirectTransport operations, DirectTransport renewals) {
     void close() {
       operations.close();
@@ -75,20 +76,20 @@ public final class ClusterNodes implements AutoCloseable {
     }
   }
 
-  /** Which of the two connections. */
+  /** The purpose of a connection. */
   public enum ConnectionRole {
     /** For operations on locks. */
     OPERATIONS,
-    /** For renewals and everything that looks around. */
+    /** For renewals and inspection. */
     RENEWALS
   }
 
   /**
    * Asks the nodes. Blocks.
    *
-   * @param seeds some nodes, and how to get in; their timeout bounds connecting to any
-   * @param reconnected called when a connection to a node was made anew, or a slot has moved
-   * @throws ErrorReplyException if those that answer refuse
+   * @param seeds some nodes, with credentials; their timeout bounds connecting to any
+   * @param reconnected called when a connection to a node was reopened, or a slot has moved
+   * @throws ErrorReplyException if the nodes that answer refuse
    * @throws IOException if none answers
    */
   public ClusterNodes(
@@ -116,12 +117,12 @@ public final class ClusterNodes implements AutoCloseable {
     return transport;
   }
 
-  /** Which node serves a slot; null if none is known. */
+  /** The node that serves a slot; null if none is known. */
   public @Nullable Endpoint owner(int slot) {
     return map.owner(slot);
   }
 
-  /** The connection to the node that serves the slot; null if none is known to. */
+  /** The connection to the node that serves the slot; null if no such node is known. */
   @Nullable DirectTransport connection(int slot, ConnectionRole connectionRole) {
     Endpoint owner = map.owner(slot);
     if (owner == null || closed) {
@@ -187,7 +188,7 @@ public final class ClusterNodes implements AutoCloseable {
     lookSoon();
   }
 
-  /** Something went wrong: the nodes are asked as soon as they were not just asked. */
+  /** Has the nodes asked after a failure, unless they were asked just now. */
   void lookSoon() {
     if (asked.availablePermits() == 0) {
       asked.release();
@@ -221,13 +222,13 @@ public final class ClusterNodes implements AutoCloseable {
       take(told);
       retire();
     } catch (IOException | RuntimeException | Error e) {
-      // Out of memory, perhaps: whatever it is, this thread must go on.
+      // Out of memory, perhaps: this thread must go on after any failure.
       log.debug("No node of the cluster tells who serves what.", e);
       lookSoon();
     }
   }
 
-  /** Any time up to a limit that grows: not everybody should ask at once. */
+  /** A random time up to a growing limit, so that clients do not all ask at once. */
   private static long pauseMillis(int vain) {
     long longest = Math.min(LONGEST_PAUSE_MILLIS, PAUSE_MILLIS << Math.min(vain, 10));
     return ThreadLocalRandom.current().nextLong(PAUSE_MILLIS, longest + 1);
@@ -243,7 +244,7 @@ public final class ClusterNodes implements AutoCloseable {
     }
   }
 
-  /** Nodes that serve nothing are left in peace. */
+  /** Closes the connections to nodes that serve no slot. */
   private void retire() {
     for (Map.Entry<String, NodeConnections> entry : Map.copyOf(connections).entrySet()) {
       if (!map.masters().containsKey(entry.getKey())) {
@@ -254,7 +255,7 @@ public final class ClusterNodes implements AutoCloseable {
     }
   }
 
-  /** What a node says, and how much it knows. */
+  /** The map that a node reports, and how much of the cluster it knows. */
   private record NodeTopology(SlotMap map, boolean whole, long epoch) {
     boolean isBetterThan(@Nullable NodeTopology other) {
       return other == null || (whole != other.whole ? whole : epoch > other.epoch);

@@ -2,9 +2,11 @@ package io.mortise.redis.cluster;
 
 import java.nio.charset.StandardCharsets;
 
-/** Which slot a key belongs to: CRC16 (XMODEM), as the Redis Cluster specification has it. */
+/**
+ * The slot that a key belongs to: CRC16 (XMODEM), as the Redis Cluster specification defines it.
+ */
 public final class HashSlots {
-  /** How many there are in every cluster. */
+  /** Number of slots in every cluster. */
   static final int COUNT = 16_384;
 
   private static final int POLYNOMIAL = 0x1021;
@@ -19,7 +21,6 @@ public final class HashSlots {
     return crc16(hashed.getBytes(StandardCharsets.UTF_8)) % COUNT;
   }
 
-  /** The checksum itself. */
   public static int crc16(byte[] bytes) {
     int crc = 0;
     for (byte one : bytes) {

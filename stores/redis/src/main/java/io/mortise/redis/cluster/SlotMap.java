@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Which node serves which slot, as one node told. Immutable. */
+/** The node that serves each slot, as one node reported. Immutable. */
 final class SlotMap {
   /** Nothing is known. */
   static final SlotMap EMPTY = new SlotMap(new Endpoint[0], Map.of());
@@ -24,7 +24,7 @@ final class SlotMap {
   /**
    * Reads the answer to CLUSTER SLOTS.
    *
-   * @param asked who gave it: the way in, and its host where it does not know its own
+   * @param asked the node that answered: its credentials, and its host if it does not know its own
    * @throws RuntimeException if the answer has another form
    */
   static SlotMap parse(List<?> ranges, Endpoint asked) {
@@ -46,8 +46,8 @@ final class SlotMap {
   }
 
   /**
-   * The host of a node. Nothing stands for the host that was asked; a question mark for a name that
-   * is not known, beside which the address may stand.
+   * The host of a node. An empty text stands for the host that was asked, a question mark for an
+   * unknown name, which may have the address beside it.
    */
   private static String host(List<?> node, Endpoint asked) {
     Object host = node.get(0);
@@ -64,7 +64,7 @@ final class SlotMap {
         : asked.host();
   }
 
-  /** Who serves the slot; null if nobody does. */
+  /** The node that serves the slot; null if there is none. */
   @Nullable Endpoint owner(int slot) {
     return owners.length == 0 ? null : owners[slot];
   }
@@ -74,7 +74,7 @@ final class SlotMap {
     return masters;
   }
 
-  /** Whether both say the same of every slot. */
+  /** Whether both maps agree on every slot. */
   boolean agreesWith(SlotMap other) {
     return Arrays.equals(owners, other.owners);
   }

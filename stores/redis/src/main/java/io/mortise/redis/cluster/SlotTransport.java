@@ -18,14 +18,15 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Leads to the node that serves one slot of a cluster. Many share the two connections to a node.
+ * Leads to the node that serves one slot of a cluster. Many slots share the two connections to a
+ * node.
  *
- * <p>What a node refuses, since the slot has moved or is on its way, was not executed, and may be
- * sent again, ever later: {@link #retryAfter} says so. An ASK is never followed: what belongs
- * together in a slot is split over two nodes then, and no script may run on half of it.
+ * <p>A request that a node refuses because its slot has moved or migrates was not executed, and may
+ * be sent again, with a growing delay: see {@link #retryAfter}. An ASK is never followed: the
+ * slot's keys are split over two nodes then, and no script may run on half of them.
  */
 public final class SlotTransport implements RedisTransport {
-  /** A slot that moves does so for milliseconds, mostly. */
+  /** Most slots migrate within milliseconds. */
   private static final Duration MOVING = Duration.ofMillis(10);
 
   private static final int MOST_DOUBLINGS = 4;
@@ -35,10 +36,12 @@ public final class SlotTransport implements RedisTransport {
   private final ClusterNodes.ConnectionRole role;
   private final Map<String, Consumer<String>> listeners = new ConcurrentHashMap<>();
 
-  /** No monitor: subscriptions are written to sockets under it, which would pin virtual threads. */
+  /**
+   * Not a monitor: subscriptions are written to sockets under it, which would pin virtual threads.
+   */
   private final ReentrantLock guard = new ReentrantLock();
 
-  /** Where the subscriptions are. Changes under the guard. */
+  /** The transport that has the subscriptions. Changes under the guard. */
   private volatile @Nullable DirectTransport listening;
 
   // Guarded by the guard.
@@ -52,7 +55,7 @@ public final class SlotTransport implements RedisTransport {
     this.role = role;
   }
 
-  /** From now on channels belong to the slot; a server from 7.0 on knows such. */
+  /** Ties channels to the slot from now on; a server supports that from 7.0 on. */
   public void useShardChannels() {
     guard.lock();
     try {
@@ -135,7 +138,7 @@ public final class SlotTransport implements RedisTransport {
     }
   }
 
-  /** What goes wrong may say that the slot is elsewhere. */
+  /** A failure may mean that another node serves the slot now. */
   private <T extends @Nullable Object> CompletionStage<T> noticing(CompletionStage<T> answer) {
     return answer.whenComplete(
         (unused, failure) -> {
@@ -162,10 +165,10 @@ public final class SlotTransport implements RedisTransport {
 
   @Override
   public @Nullable Duration retryAfter(ErrorReplyException error, int refusals) {
-    // A move that somebody left half done lasts for hours.
+    // A migration that was left half done lasts for hours.
     int longer = 1 << Math.min(refusals, MOST_DOUBLINGS);
     if (error.is("MOVED")) {
-      // Without a host the nodes have to be asked first.
+      // Without a host, the nodes must be asked first.
       boolean told = !String.valueOf(error.getMessage()).contains(" ?:");
       return told ? Duration.ofMillis(longer) : MOVING.multipliedBy(5);
     }
@@ -189,7 +192,7 @@ public final class SlotTransport implements RedisTransport {
     }
   }
 
-  /** Under the guard. */
+  /** Called under the guard. */
   private void subscribe(DirectTransport there, String channel, Consumer<String> listener) {
     if (sharded) {
       there.subscribeInShard(channel, listener);
@@ -204,7 +207,7 @@ public final class SlotTransport implements RedisTransport {
     return there != null && there.isDenied(channel);
   }
 
-  /** Also false while the slot's new server is not listened to yet. */
+  /** Also false until the slot's new server has confirmed the subscription. */
   @Override
   public boolean isSubscribed(String channel) {
     DirectTransport there = listening;
@@ -224,7 +227,7 @@ public final class SlotTransport implements RedisTransport {
     }
   }
 
-  /** Another node may serve the slot now: moves the subscriptions there. */
+  /** Moves the subscriptions if another node serves the slot now. */
   void follow() {
     guard.lock();
     try {
@@ -271,7 +274,7 @@ public final class SlotTransport implements RedisTransport {
     }
   }
 
-  /** Leaves the connections to the others that share them. */
+  /** Leaves the connections open for the others that share them. */
   @Override
   public void close() {
     closed = true;

@@ -5,21 +5,21 @@ import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What goes to and comes from fact.lua, whose head defines it. */
+/** Arguments and answers of fact.lua, whose head defines them. */
 public final class FactCodec {
-  /** The script's arguments of a look. */
+  /** The script's arguments for a read. */
   public static final List<String> READ = List.of();
 
   private static final int VERSION_DIGITS = 16;
 
   private FactCodec() {}
 
-  /** The script's arguments of a replacement. */
+  /** The script's arguments for a replacement. */
   public static List<String> replacement(long version, String content, Duration keep) {
     return List.of(Long.toString(version), content, Long.toString(keep.toMillis()));
   }
 
-  /** What a look has found. */
+  /** The fact in the answer to a read. */
   public static Fact fact(@Nullable Object answer) {
     return answer instanceof String text
         ? new Fact(LockCodec.number(text, 0, VERSION_DIGITS), text.substring(VERSION_DIGITS))

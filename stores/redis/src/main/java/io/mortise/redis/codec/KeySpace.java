@@ -8,7 +8,7 @@ import java.util.Optional;
 /**
  * Names of keys; the head of lock.lua says what they hold.
  *
- * @param guards keys that a script is called with besides its own; only in a cluster
+ * @param guards additional keys for every script call; only in a cluster
  */
 public record KeySpace(String prefix, List<String> guards) {
   public KeySpace(String prefix) {
@@ -23,7 +23,7 @@ public record KeySpace(String prefix, List<String> guards) {
     return LockName.of(lockKey.substring(prefix.length() + 2));
   }
 
-  /** A pattern of SCAN for the keys that begin so. */
+  /** A pattern of SCAN for the keys that begin with this text. */
   public static String pattern(String beginning) {
     return beginning.replaceAll("([\\\\*?\\[\\]])", "\\\\$1") + "*";
   }
@@ -32,17 +32,17 @@ public record KeySpace(String prefix, List<String> guards) {
     return everyLock("");
   }
 
-  /** Of locks whose names begin so. */
+  /** Pattern of the locks whose names begin with this text. */
   public String everyLock(String beginning) {
     return pattern(prefix + "l:" + beginning);
   }
 
-  /** The waiters of the lock that has this record. */
+  /** The queue of waiters of the lock with this record. */
   public String queueOf(String lockKey) {
     return prefix + "q:" + lockKey.substring(prefix.length() + 2);
   }
 
-  /** A small text beside the locks. */
+  /** The key of a fact: a small text beside the locks. */
   public String fact(LockName name) {
     return prefix + "f:" + name.value();
   }
@@ -51,7 +51,7 @@ public record KeySpace(String prefix, List<String> guards) {
     return prefix + "s:" + session.value();
   }
 
-  /** What decides whether the session lives, with strict expiry. */
+  /** The key that decides, with strict expiry, whether the session lives. */
   public String beat(SessionId session) {
     return prefix + "b:" + session.value();
   }
@@ -60,7 +60,7 @@ public record KeySpace(String prefix, List<String> guards) {
     return prefix + "b:*";
   }
 
-  /** Of a session or its beat; empty if somebody else wrote the key. */
+  /** The session that a session or beat key belongs to; empty for a foreign key. */
   public Optional<SessionId> sessionOf(String sessionKey) {
     try {
       return Optional.of(new SessionId(sessionKey.substring(prefix.length() + 2)));
@@ -69,7 +69,7 @@ public record KeySpace(String prefix, List<String> guards) {
     }
   }
 
-  /** Says that sessions end by their beats, if they do. */
+  /** The key that marks a namespace with strict expiry. */
   public String mode() {
     return prefix + "mode";
   }

@@ -21,12 +21,12 @@ import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import org.jspecify.annotations.Nullable;
 
-/** The texts that go to and come from lock.lua, whose head defines them. */
+/** The arguments and answers of lock.lua, whose head defines them. */
 public final class LockCodec {
-  /** Above it Lua's numbers are no longer exact. */
+  /** Above it numbers in Lua are no longer exact. */
   public static final long MAX_FLOOR = (1L << 53) - 2 * Request.MAX_TOKENS;
 
-  /** Begins an answer that too few replicas have acknowledged in time. */
+  /** First character of an answer that too few replicas acknowledged in time. */
   public static final char UNSURE = 'U';
 
   private static final int ATTEMPT = AttemptId.LENGTH;
@@ -88,7 +88,7 @@ public final class LockCodec {
     return "0".repeat(width - text.length()) + text;
   }
 
-  /** What the script answered to a request on a lock; {@code key} is what holds its record. */
+  /** The script's answer to a request on a lock; {@code key} holds its record. */
   public static Reply decode(
       AttemptId attempt, LockName name, String key, String store, String text) {
     return switch (text.charAt(0)) {
@@ -172,7 +172,7 @@ public final class LockCodec {
             .formatted(name, store, reply.getMessage()));
   }
 
-  /** The time at which the server read a request that came too late; 0 for other answers. */
+  /** The server time at which a request was read too late; 0 for other answers. */
   public static long lateAt(String text) {
     return text.charAt(0) == 'L' ? number(text, 1, 17) : 0;
   }

@@ -12,7 +12,7 @@ import io.mortise.spi.SessionId;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 
-/** Reads records of locks and sessions by themselves; their layout stands in lock.lua's head. */
+/** Reads records of locks and sessions; lock.lua's head defines their layout. */
 public final class SurveyCodec {
   private SurveyCodec() {}
 
@@ -62,7 +62,7 @@ public final class SurveyCodec {
   /**
    * A session by the value of its key.
    *
-   * @param left milliseconds that the key lives yet, as PTTL answers
+   * @param left milliseconds until the key expires, as PTTL answers
    */
   public static SessionInfo session(SessionId id, String value, long left) {
     return new SessionInfo(

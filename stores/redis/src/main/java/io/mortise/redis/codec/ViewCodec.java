@@ -21,12 +21,12 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Reads what inspect.lua answers; the layout stands in the head of lock.lua. */
+/** Reads the answers of inspect.lua; the head of lock.lua defines the layout. */
 public final class ViewCodec {
   private final long now;
   private final Map<String, SessionState> sessionStates = new HashMap<>();
 
-  /** Until when the lock is shut: a dead holder's at-least time counts. */
+  /** The time until which the lock is shut: a dead holder's at-least time counts. */
   private long shut;
 
   private int capacity = Mode.SHARERS;
@@ -108,7 +108,7 @@ public final class ViewCodec {
           case 'T' -> EndReason.TAKEN;
           default -> EndReason.UNKNOWN;
         };
-    // What has ended a wait is written in lower case, and a dot if nothing has ended.
+    // The reason of a wait's end is written in lower case, and as a dot if the wait has not ended.
     return how == EndReason.UNKNOWN
         ? null
         : EndedHoldMapper.endedHold(

@@ -17,11 +17,11 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Waits for answers on one connection, for each no longer than the timeout. A connection that does
- * not answer is dropped, and so is one to a replica. Thread-safe.
+ * Waits for answers on one connection, for each at most the timeout. A connection that does not
+ * answer is dropped, as is one to a replica. Thread-safe.
  */
 public final class BoundedCaller {
-  /** What a server says of a request that it has not executed. */
+  /** Errors of a server that has not executed the request. */
   private static final List<String> REFUSALS =
       List.of(
           "OOM",
@@ -41,7 +41,7 @@ public final class BoundedCaller {
   private final Duration timeout;
   private final String display;
 
-  /** Over a connection of a store, which messages call by its display name. */
+  /** Uses a store's connection; messages name the store by its display name. */
   public BoundedCaller(RedisTransport transport, Duration timeout, String display) {
     this.transport = transport;
     this.timeout = timeout;
@@ -49,10 +49,10 @@ public final class BoundedCaller {
   }
 
   /**
-   * Sends something, if there is a connection.
+   * Sends a command, if there is a connection.
    *
    * @return completes on any thread; exceptionally with {@link StoreUnavailableException} only,
-   *     whose cause is what went wrong
+   *     whose cause is the failure
    */
   public <T extends @Nullable Object> CompletableFuture<T> call(
       Supplier<CompletionStage<T>> sending) {
@@ -79,18 +79,18 @@ public final class BoundedCaller {
     try {
       return sending.get().toCompletableFuture();
     } catch (RuntimeException e) {
-      // A client library that does not know the command.
+      // The client library does not know the command.
       return CompletableFuture.failedFuture(e);
     }
   }
 
-  /** Said by a replica, in the midst of a text if it comes from a script. */
+  /** Whether a replica refused; a script's error has the code inside its text. */
   private static boolean isReadOnly(Throwable cause) {
     return cause instanceof ErrorReplyException
         && String.valueOf(cause.getMessage()).contains("READONLY");
   }
 
-  /** False only if what failed so was surely not executed. */
+  /** False only if the failed command surely was not executed. */
   public static boolean mayHaveRun(Throwable cause) {
     return !(cause instanceof NotSentException)
         && !(cause instanceof ErrorReplyException error
@@ -108,8 +108,8 @@ public final class BoundedCaller {
   }
 
   /**
-   * What a request of the store failed with, for users. The cause is a {@link StoreUnfitException}
-   * if the server lacks or forbids a command.
+   * The exception for users that reports a failed request of the store. The cause is a {@link
+   * StoreUnfitException} if the server lacks or forbids a command.
    */
   public StoreUnavailableException unavailable(boolean mayHaveRun, Throwable cause) {
     String what =

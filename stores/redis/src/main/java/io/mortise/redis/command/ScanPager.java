@@ -12,19 +12,19 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Shows what is behind the keys that a SCAN finds, in pages. Each is a snapshot of its own; what is
- * there all the time is found, perhaps twice.
+ * Lists the entries behind the keys of a SCAN, in pages. Each page is a snapshot of its own. An
+ * entry that exists all the time is found, perhaps twice.
  *
- * @param <T> what is shown of a key
+ * @param <T> the entry of a key
  */
 public final class ScanPager<T> {
   /** How many keys one SCAN looks at. */
   public static final int KEYS_PER_SCAN = 500;
 
-  /** SCANs of one page at most, for a server that holds millions of other keys. */
+  /** The most SCANs for one page, for a server that holds millions of foreign keys. */
   public static final int ROUNDS = 200;
 
-  /** How many keys one SCAN looks at where those behind it cost little. */
+  /** How many keys one SCAN looks at if reading the entries costs little. */
   private static final int MOST_PER_SCAN = 1000;
 
   private static final Pattern POSITION =
@@ -41,16 +41,15 @@ public final class ScanPager<T> {
     this.wholeScans = wholeScans;
   }
 
-  /** Does one SCAN from a cursor on, over about so many keys. */
+  /** Runs one SCAN from a cursor on, over about that many keys. */
   public interface ScanCommand {
-    /** Sends it. */
     CompletionStage<FoundKeys> scan(String cursor, int count);
   }
 
   /**
-   * Pages that are full where that can be, and look at no more keys than are shown.
+   * Fills pages where possible, and reads no more keys than it lists.
    *
-   * @param view looks behind a key; empty for a key that is not to be shown
+   * @param view reads a key's entry; empty for a key that is not listed
    */
   public static <T> ScanPager<T> filling(
       ScanCommand scan, Function<String, CompletionStage<Optional<T>>> view) {
@@ -58,9 +57,9 @@ public final class ScanPager<T> {
   }
 
   /**
-   * Pages that end with a SCAN, mostly, so that none is sent twice.
+   * Ends pages with a SCAN, mostly, so that no SCAN is repeated.
    *
-   * @param look looks behind keys, together; leaves out those that are not to be shown
+   * @param look reads the entries of keys together; leaves out keys that are not listed
    */
   public static <T> ScanPager<T> byScans(
       ScanCommand scan, Function<List<String>, CompletionStage<List<T>>> look) {
@@ -68,11 +67,10 @@ public final class ScanPager<T> {
   }
 
   /**
-   * Keys found, and where to go on; "0" at the end. The keys are sorted: a server that resizes its
+   * Keys found, and the next cursor; "0" at the end. The keys are sorted: a server that resizes its
    * table, as Valkey 8.1 often does, answers the same SCAN in another order.
    */
   public record FoundKeys(String cursor, List<String> keys) {
-    /** Sorts the keys. */
     public FoundKeys {
       keys = keys.stream().sorted().toList();
     }
@@ -82,7 +80,7 @@ public final class ScanPager<T> {
       return new String[] {"SCAN", cursor, "MATCH", pattern, "COUNT", Integer.toString(count)};
     }
 
-    /** What a SCAN was answered with. */
+    /** Parses the answer to a SCAN. */
     public static FoundKeys parse(@Nullable Object answer) {
       if (answer instanceof List<?> parts
           && parts.size() == 2
@@ -95,10 +93,10 @@ public final class ScanPager<T> {
   }
 
   /**
-   * A cursor of ours: that of a SCAN, and what of its answer was shown already.
+   * A cursor of ours: that of a SCAN, and the part of its answer that was already listed.
    *
-   * @param count of keys that the SCAN is to look at; 0 for as many as suit the page
-   * @param shown how many keys of its answer were shown
+   * @param count of keys that the SCAN should look at; 0 for as many as suit the page
+   * @param shown how many keys of its answer were listed
    * @param shownHash of these keys, in their order
    */
   private record ScanPosition(String cursor, int count, int shown, int shownHash) {
@@ -120,14 +118,14 @@ public final class ScanPager<T> {
           : Optional.empty();
     }
 
-    /** Where to go on after so many keys of an answer to this SCAN. */
+    /** The position after that many keys of an answer to this SCAN. */
     ScanPosition after(List<String> keys, int count, int end) {
       return new ScanPosition(cursor, count, end, keys.subList(0, end).hashCode());
     }
 
     /**
-     * Whether the keys of an answer begin with those that were shown. Else keys have come or gone,
-     * or the server has moved them into or out of this part of its table, and none of it may be
+     * Whether the keys of an answer begin with those already listed. If not, keys were added or
+     * removed, or the server has moved them into or out of this part of its table. Then none may be
      * skipped.
      */
     boolean continues(List<String> keys) {
@@ -158,11 +156,12 @@ public final class ScanPager<T> {
             found -> {
               List<String> keys = found.keys();
               if (from.shown() > 0 && !from.continues(keys)) {
-                // Again, and so few that all of them have room: the next page goes on behind them.
+                // Scan again with so low a count that all keys fit: the next page continues after
+                // them.
                 int few = Math.max(1, room / 2);
                 return page(limit, new ScanPosition(from.cursor(), few, 0, 0), items, round + 1);
               }
-              // Busy locks are few among the idle: ask for no more than can be shown.
+              // Few idle locks are busy, so read no more than can be listed.
               int end = Math.min(keys.size(), from.shown() + room);
               ScanPosition next =
                   end < keys.size()
@@ -183,8 +182,8 @@ public final class ScanPager<T> {
   }
 
   /**
-   * A SCAN finds a few keys more than it is asked for, and those that had no room would be found
-   * again. Where the first finds little, the next ones look further.
+   * A SCAN finds a few keys more than its count, and keys without room would be found again. If the
+   * first SCAN finds little, the next ones look further.
    */
   private int count(int room, int round) {
     if (!wholeScans) {

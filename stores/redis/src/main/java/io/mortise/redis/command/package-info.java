@@ -1,5 +1,5 @@
 /**
- * Commands that are asked one by one, outside of the batches of requests: bounded in time ({@link
+ * Single commands outside of the batches of requests: bounded in time ({@link
  * io.mortise.redis.command.BoundedCaller}), and SCANs in pages ({@link
  * io.mortise.redis.command.ScanPager}).
  */

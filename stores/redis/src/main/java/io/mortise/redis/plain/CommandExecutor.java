@@ -13,7 +13,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
-/** Sends commands on one connection, in order, and waits for each no longer than the timeout. */
+/** Sends commands on one connection, in order, and waits for each at most the timeout. */
 final class CommandExecutor {
   private final RedisTransport transport;
   private final BoundedCaller caller;
@@ -50,14 +50,14 @@ final class CommandExecutor {
                 }
               });
     } catch (RuntimeException e) {
-      // A client library that does not know the command.
+      // The client library does not know the command.
       answer.completeExceptionally(e);
     }
   }
 
   /**
-   * A script that the server has forgotten is sent whole. What was sent after it overtakes it,
-   * which harms nobody: each compares with a value of its own.
+   * If the server has forgotten a script, its text is sent. Later commands overtake it, which is
+   * harmless: each compares with a value of its own.
    */
   private CompletionStage<@Nullable Object> again(RedisCommand command, Throwable failure) {
     LuaScript script = command.script();
@@ -68,7 +68,7 @@ final class CommandExecutor {
         : CompletableFuture.failedFuture(failure);
   }
 
-  /** Why there is no answer to a command; empty if something else went wrong. */
+  /** The reason why a command has no answer; empty if the failure is another. */
   static Optional<CommandFailure> failure(@Nullable Throwable failure) {
     return failure != null
             && RedisReplies.unwrap(failure) instanceof StoreUnavailableException unavailable
@@ -77,14 +77,14 @@ final class CommandExecutor {
         : Optional.empty();
   }
 
-  /** As it came, also if it makes the server unfit. */
+  /** The raw failure, also if it makes the server unfit. */
   private static Throwable answer(Throwable cause) {
     return cause instanceof StoreUnfitException && cause.getCause() != null
         ? cause.getCause()
         : cause;
   }
 
-  /** Why there is no answer, for users and as it came. */
+  /** The reason why there is no answer, for users and raw. */
   record CommandFailure(StoreUnavailableException unavailable, Throwable cause) {
     /** False only if the command surely was not executed. */
     boolean mayHaveRun() {

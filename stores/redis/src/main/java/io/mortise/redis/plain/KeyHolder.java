@@ -14,7 +14,7 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * Who has a lock, as far as its key tells.
+ * The holder of a lock, as far as its key tells.
  *
  * @param value of the hold
  * @param left until the key expires
@@ -23,24 +23,24 @@ record KeyHolder(String value, Duration left) {
   private static final String DIGITS =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-  /** What stands for a holder that is a key of another type. */
+  /** Stands for the holder if the key is of another type. */
   static final String UNKNOWN = "(a key of another type)";
 
-  /** A key without an expiry, which is nobody's lock as published, is shown as this. */
+  /** Shown for a key without an expiry, which no published client writes. */
   private static final Duration ENDLESS = Duration.ofHours(1);
 
-  /** As PTTL told it: -1 for a key that does not expire. */
+  /** Takes the answer of PTTL: -1 for a key that does not expire. */
   static KeyHolder of(String value, long pttl) {
     return new KeyHolder(value, pttl < 0 ? ENDLESS : Duration.ofMillis(Math.max(1, pttl)));
   }
 
-  /** Ours is its own name; another client's gets one that is made of its value. */
+  /** Our values decode to their attempt; a foreign value gets an attempt derived from it. */
   AttemptId attempt() {
     if (value.length() == AttemptId.LENGTH) {
       try {
         return AttemptId.parse(value);
       } catch (IllegalArgumentException e) {
-        // Not one of ours.
+        // A foreign value.
       }
     }
     StringBuilder id = new StringBuilder();

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** How a lock is written. The commands here are what other clients send, byte for byte. */
+/** The form in which a lock is written. The commands are those of other clients, byte for byte. */
 public enum KeyLayout {
   /**
    * {@code SET key value NX PX ttl}, compare-and-delete, compare-and-extend, as published with
@@ -45,8 +45,8 @@ public enum KeyLayout {
 
   /**
    * A hash with one field, the holder, whose value counts its entries, and an expiry: the
-   * re-entrant lock of the widespread Java client, with the channel on which its waiters are told.
-   * The field is unique to each attempt and its count always 1, for re-entry is counted in the
+   * re-entrant lock of the widespread Java client, with the channel that notifies its waiters. The
+   * field is unique to each attempt, and its count is always 1, since re-entry is counted in the
    * process.
    */
   HASH {
@@ -96,7 +96,7 @@ public enum KeyLayout {
     static final LuaScript HASH_EXTEND = LuaScript.beside(KeyLayout.class, "hash_extend.lua");
   }
 
-  /** What a server has to delete a key if it has a certain value. */
+  /** The server's means to delete a key that has a certain value. */
   enum CompareAndDelete {
     /** Lua: every server. */
     SCRIPT,
@@ -121,7 +121,7 @@ public enum KeyLayout {
         "'" + name + "' is not a layout of plain locks. Expected string or hash.");
   }
 
-  /** Takes the lock if nobody has it. */
+  /** Takes the lock if it is free. */
   abstract RedisCommand take(String key, String value, String ttlMillis);
 
   abstract boolean isTaken(@Nullable Object answer);
@@ -131,7 +131,7 @@ public enum KeyLayout {
 
   /**
    * Restarts the expiry of those locks that have their values; answered with a list of 1s and 0s.
-   * Always a script: a SET with IFEQ is refused where memory is full, and then all would be lost.
+   * Always a script: a full server refuses SET with IFEQ, and all leases would be lost.
    */
   RedisCommand extend(List<String> keys, List<String> values, String ttlMillis) {
     List<String> args = new ArrayList<>(values.size() + 1);
@@ -141,13 +141,13 @@ public enum KeyLayout {
         this == HASH ? LayoutScripts.HASH_EXTEND : LayoutScripts.EXTEND, keys, args);
   }
 
-  /** Asks who has the lock. */
+  /** Reads the holder of the lock. */
   abstract RedisCommand who(String key);
 
-  /** What {@link #who} told: the value of the hold; null if nobody has it. */
+  /** The value of the hold in the answer to {@link #who}; null if the lock is free. */
   abstract @Nullable String holder(@Nullable Object answer);
 
-  /** Where releases are published; null if they are not. */
+  /** The channel on which releases are published; null if they are not. */
   @Nullable String channelOfReleases(String key) {
     return null;
   }

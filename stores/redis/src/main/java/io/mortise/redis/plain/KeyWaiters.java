@@ -12,12 +12,12 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which attempts of a session wait, so that they can be told when their key goes away. One that was
- * refused twice waits; when it has stopped to is never said, so those that have not asked for long
- * are forgotten.
+ * The waiting attempts of a session, to notify when their key goes away. An attempt that was
+ * refused twice counts as waiting. The end of a wait is never announced, so attempts that have not
+ * retried for long are forgotten.
  */
 final class KeyWaiters {
-  /** Beyond, waits go by asking again alone. */
+  /** Beyond this number, waiters only poll. */
   private static final int MOST = 1_000;
 
   private final KeyspaceListener listener;

@@ -10,8 +10,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Listens to what becomes of keys that somebody here waits for, where the server publishes that: by
- * keyspace notifications, or as the layout's own clients do. Only hints: nothing depends on them.
+ * Listens for the end of keys that local attempts wait for, if the server publishes it by keyspace
+ * notifications or as the layout's own clients do. These are only hints: nothing depends on them.
  */
 final class KeyspaceListener {
   private static final Set<String> GONE = Set.of("del", "expired", "evicted", "unlink");
@@ -23,9 +23,9 @@ final class KeyspaceListener {
   private final Map<String, Set<Runnable>> listeners = new HashMap<>();
 
   /**
-   * Over a transport.
+   * Listens over a transport.
    *
-   * @param database whose keys are published; -1 if none are
+   * @param database the one whose key events are published; -1 if none are
    */
   KeyspaceListener(RedisTransport transport, KeyLayout layout, int database) {
     this.transport = transport;
@@ -47,7 +47,7 @@ final class KeyspaceListener {
     return database < 0 ? null : "__keyspace@" + database + "__:" + key;
   }
 
-  /** Calls the listener when the key has gone, on a thread of the transport. */
+  /** Calls the listener on a thread of the transport when the key is gone. */
   void add(String key, Runnable listener) {
     change(key, listeners -> listeners.add(listener));
   }
@@ -71,7 +71,7 @@ final class KeyspaceListener {
         listeners.remove(key);
       }
       if (before != after) {
-        // Under the lock: it must not be overtaken by its opposite.
+        // Under the lock, so that subscribing to a key and unsubscribing keep their order.
         transport.execute(() -> subscribe(key, after));
       }
     } finally {

@@ -19,12 +19,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
-/** The keys of a layout, by one connection for requests and one for renewals. */
+/** The keys of a layout, with one connection for requests and one for renewals. */
 final class PlainKeys implements ExpiringKeys {
-  /** What the names of facts begin with, in keys; no lock has such a name. */
+  /** The prefix of fact names in keys; no lock has such a name. */
   private static final String FACT = "mortise:fact:";
 
-  /** So many locks are extended by one command: some 200 µs of the server. */
+  /** Locks that one command extends: some 200 µs of server time. */
   private static final int CHUNK = 100;
 
   private final StoreProfile profile;
@@ -59,7 +59,7 @@ final class PlainKeys implements ExpiringKeys {
     return options.prefix() + FACT + name.value();
   }
 
-  /** Whether the key of that name is a fact's, and no lock's. */
+  /** Whether the key of that name belongs to a fact, not a lock. */
   static boolean isFact(LockName name) {
     return name.value().startsWith(FACT);
   }
@@ -99,12 +99,12 @@ final class PlainKeys implements ExpiringKeys {
     return Long.toString(ttl.toMillis());
   }
 
-  /** Who has a lock, for people who look. */
+  /** The holder of a lock, for inspection. */
   CompletableFuture<Optional<KeyHolder>> holder(LockName name) {
     return holder(renewals, name);
   }
 
-  /** Who has a lock; empty if nobody has it. Two commands that travel together. */
+  /** The holder of a lock; empty if it is free. Two pipelined commands. */
   private CompletableFuture<Optional<KeyHolder>> holder(
       CommandExecutor commandExecutor, LockName name) {
     CompletableFuture<@Nullable Object> holder =
@@ -124,7 +124,7 @@ final class PlainKeys implements ExpiringKeys {
         (who, millis) -> {
           String value =
               who instanceof WrongTypeReply ? KeyHolder.UNKNOWN : options.layout().holder(who);
-          // -2: gone between the two.
+          // -2: the key vanished between the two.
           return value == null || !(millis instanceof Long pttl) || pttl == -2
               ? Optional.empty()
               : Optional.of(KeyHolder.of(value, pttl));

@@ -13,7 +13,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
-/** Looks at locks: at one by its key, or at all that begin with the prefix. */
+/** Inspects locks: one by its key, or all that begin with the prefix. */
 final class PlainScan {
   private final PlainStore store;
 
@@ -35,7 +35,7 @@ final class PlainScan {
             .thenApply(page -> new Page<>(page.items(), page.next())));
   }
 
-  /** Fails as the SPI says, without what a stage wraps around it. */
+  /** Fails as the SPI demands, without the wrapper of a stage. */
   private static <T> CompletionStage<T> plain(CompletionStage<T> stage) {
     return stage.exceptionallyCompose(
         failure -> CompletableFuture.failedStage(RedisReplies.unwrap(failure)));
@@ -58,7 +58,7 @@ final class PlainScan {
     return store.keys().holder(name).thenApply(holder -> holder.map(found -> found.view(name)));
   }
 
-  /** Not every key that begins like one of ours is one. */
+  /** Not every key with our prefix is a lock. */
   private Optional<LockName> name(String key) {
     try {
       return Optional.of(LockName.of(key.substring(store.options().prefix().length())))

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 
-/** A session over keys, whose waiters listen to what becomes of their keys. */
+/** A session over keys, whose waiters listen for the end of their keys. */
 final class PlainSession extends ExpiringKeySession {
   private final PlainKeys keys;
   private final SessionSpec spec;

@@ -30,12 +30,12 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Locks that are nothing but a key with an expiry, as many clients in many languages write them.
- * All exclude each other: who wrote the key has the lock.
+ * Locks that are just a key with an expiry, as many clients in many languages write them. All
+ * exclude each other: the writer of the key has the lock.
  *
- * <p>What such a key cannot keep is not pretended: no queue, no tokens, no sharing, no record. A
- * session is kept on this side only, see {@link ExpiringKeySession}. Facts have keys of their own,
- * which no other program looks at. Thread-safe.
+ * <p>Such a key has no queue, tokens, sharing or record, and the store does not emulate them. A
+ * session exists only on this side, see {@link ExpiringKeySession}. Facts have keys of their own,
+ * which no other program reads. Thread-safe.
  */
 public final class PlainStore extends ExpiringKeyStore {
   private static final Set<Capability> CAPABILITIES = Set.of(Capability.FACTS);
@@ -45,7 +45,7 @@ public final class PlainStore extends ExpiringKeyStore {
   private static final LuaScript FACT_SCRIPT =
       LuaScript.beside(PlainStore.class, "/io/mortise/redis/fact.lua");
 
-  /** A key whose time has come is gone from the next millisecond on. */
+  /** A key whose expiry has passed is gone from the next millisecond on. */
   private static final Duration EXPIRY_LAG = Duration.ofMillis(2);
 
   private final RedisTransport ops;
@@ -60,11 +60,11 @@ public final class PlainStore extends ExpiringKeyStore {
   private final PlainKeys keys;
 
   /**
-   * Looks at what the server can do. Blocks.
+   * Probes the abilities of the server. Blocks.
    *
-   * @param ops for requests; closed with the store, like the others
-   * @param control for renewals and everything that looks around
-   * @param closing ends what was made for both
+   * @param ops for requests; closed with the store, as the others are
+   * @param control for renewals and inspection
+   * @param closing closes resources that both share
    * @param database the number of the connections' database
    * @throws io.mortise.LockException if the server does not answer, or refuses
    */
@@ -112,7 +112,7 @@ public final class PlainStore extends ExpiringKeyStore {
     }
   }
 
-  /** Asks by doing: versions of servers that are like Redis say little. */
+  /** Tries each command: the versions of servers that resemble Redis tell little. */
   private CompareAndDelete probe() {
     String nobody = options.prefix() + "mortise:probe:" + UUID.randomUUID();
     for (CompareAndDelete way : List.of(CompareAndDelete.DELEX, CompareAndDelete.DELIFEQ)) {
@@ -131,14 +131,14 @@ public final class PlainStore extends ExpiringKeyStore {
     }
   }
 
-  /** Whether the server publishes what becomes of each key. */
+  /** Whether the server publishes key events. */
   private boolean publishesKeys() {
     try {
       Object answer =
           renewals.call(RedisCommand.of("CONFIG", "GET", "notify-keyspace-events")).join();
       return KeyspaceListener.isEnough(String.valueOf(answer));
     } catch (RuntimeException e) {
-      // Not everybody may ask; then there are no hints.
+      // The user may not read the setting; then there are no hints.
       return false;
     }
   }

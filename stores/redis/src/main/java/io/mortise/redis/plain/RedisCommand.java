@@ -7,9 +7,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is sent.
+ * A command.
  *
- * @param script if it runs one: for a server that has forgotten it
+ * @param script the script it runs, for a server that has forgotten it; null for other commands
  */
 record RedisCommand(List<String> words, @Nullable LuaScript script) {
   static RedisCommand of(String... words) {
@@ -28,7 +28,7 @@ record RedisCommand(List<String> words, @Nullable LuaScript script) {
     return words.toArray(String[]::new);
   }
 
-  /** The same with the script's text, which makes it known again; for those that have a script. */
+  /** The same command with the script's text, which loads it again; only for script calls. */
   RedisCommand whole(LuaScript of) {
     List<String> whole = new ArrayList<>(words);
     whole.set(0, "EVAL");

@@ -1,7 +1,7 @@
 /**
- * Locks as other clients and other languages keep them in Redis: a key with an expiry for each
- * lock, nothing else. Start reading at {@link io.mortise.redis.plain.PlainStore}; the two layouts
- * are in {@link io.mortise.redis.plain.KeyLayout}. Not exported.
+ * Locks as other clients and other languages keep them in Redis: one key with an expiry for each
+ * lock. Start reading at {@link io.mortise.redis.plain.PlainStore}; the two layouts are in {@link
+ * io.mortise.redis.plain.KeyLayout}. Not exported.
  */
 @NullMarked
 package io.mortise.redis.plain;

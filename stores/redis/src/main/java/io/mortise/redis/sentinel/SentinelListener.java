@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Listens to one Sentinel after the other for a new master. A connection to a demoted primary need
- * not break: one that was cut off from the others goes on answering.
+ * not break: a primary cut off from the others still answers.
  */
 public final class SentinelListener implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(SentinelListener.class);
@@ -80,7 +80,7 @@ public final class SentinelListener implements AutoCloseable {
                       && parts.size() == 2) {
                     told.accept(parts.get(0) + ":" + parts.get(1));
                   } else if (failure == null || hasNoAnswer(failure)) {
-                    // This one knows nothing, or does not answer: the next may.
+                    // This Sentinel knows no master, or does not answer: try the next.
                     transport.reset();
                   }
                 });

@@ -19,16 +19,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The master of a set of servers, as Sentinels tell it. All of them are asked, since one that was
- * cut off still names the old master; the answer of the latest failover counts, and no answer that
- * is older than one heard before. Whether the server found there is a master it must say itself.
+ * The master of a set of servers, as Sentinels report it. All Sentinels are asked, since one that
+ * was cut off still names the old master. The answer of the latest failover counts, and never one
+ * older than an answer heard before. The server found there must confirm itself that it is a
+ * master.
  *
- * <p><b>Sentinels that count from 0 again.</b> {@code SENTINEL REMOVE} and {@code MONITOR}, which
- * is how a master gets another address, and Sentinels that are made anew without their files count
- * failovers from 0. They are told from Sentinels that are merely behind by this: a Sentinel that is
- * behind never knew more than it tells now. So a smaller number is believed if a majority of all
- * Sentinels names the same server with it, and either nobody is left who last told a greater one,
- * or a majority has told a greater one itself.
+ * <p><b>Sentinels that count from 0 again.</b> Failovers are counted from 0 after {@code SENTINEL
+ * REMOVE} and {@code MONITOR}, which give a master another address, and by Sentinels recreated
+ * without their files. A Sentinel that is merely behind never knew more than it reports now, which
+ * tells the two apart. So a smaller number is believed if a majority of all Sentinels names the
+ * same server with it, and one more condition holds: no Sentinel is left that last reported a
+ * greater number, or a majority has itself reported a greater one before.
  *
  * <p>Thread-safe.
  */
@@ -40,28 +41,28 @@ public final class SentinelResolver implements EndpointResolver {
   private final Endpoint server;
   private final Ticker ticker;
 
-  /** How many times they were asked. */
+  /** How many times the Sentinels were asked. */
   private final AtomicLong rounds = new AtomicLong();
 
   private final ReentrantLock guard = new ReentrantLock();
 
-  // Guarded by that.
+  // The lock guards the fields below.
 
-  /** Number of the latest failover that was heard of and is believed. */
+  /** Number of the latest failover that was reported and is believed. */
   private long latest;
 
-  /** The latest round whose answers were taken in. */
+  /** The latest round whose answers were evaluated. */
   private long judged;
 
-  /** What each Sentinel has told, by its address. */
+  /** The failover counts of each Sentinel, by its address. */
   private final Map<String, SentinelEpochs> told = new HashMap<>();
 
   /**
-   * Asks nobody yet.
+   * Does not connect yet.
    *
-   * @param sentinels where they are, and how to get in; their timeout bounds each question
-   * @param name what they call the set
-   * @param server how to get into the master; its host and port do not matter
+   * @param sentinels their addresses and credentials; their timeout bounds each question
+   * @param name the set's name at the Sentinels
+   * @param server the credentials for the master; its host and port do not matter
    */
   public SentinelResolver(List<Endpoint> sentinels, String name, Endpoint server, Ticker ticker) {
     this.sentinels = List.copyOf(sentinels);
@@ -70,10 +71,10 @@ public final class SentinelResolver implements EndpointResolver {
     this.ticker = ticker;
   }
 
-  /** What a Sentinel knows: after so many failovers the master is there. */
+  /** A Sentinel's answer: after that many failovers, this is the master. */
   private record SentinelReply(long epoch, String host, int port) {}
 
-  /** The number of failovers that a Sentinel told last, and the greatest that it ever told. */
+  /** The number of failovers that a Sentinel reported last, and the greatest it ever reported. */
   private record SentinelEpochs(long last, long greatest) {
     SentinelEpochs then(long epoch) {
       return new SentinelEpochs(epoch, Math.max(epoch, greatest));
@@ -120,7 +121,7 @@ public final class SentinelResolver implements EndpointResolver {
                     told.getOrDefault(sentinel, new SentinelEpochs(0, 0)).then(answer.epoch())));
       }
       if (best.epoch() < latest) {
-        // Answers that were overtaken by later ones prove nothing.
+        // Answers that a later round has overtaken prove nothing.
         if (!newest || !countAnew(sentinelReplies, best)) {
           throw new NotTheMasterException(
               "The Sentinels that answered know %s failovers of '%s', fewer than the %s seen before. They are behind, or were reset one by one: a majority of %s has to agree"
@@ -174,7 +175,7 @@ public final class SentinelResolver implements EndpointResolver {
     }
   }
 
-  /** Says whose password is wrong, for it is not that of the servers. */
+  /** Names the Sentinel whose password is wrong, as the servers have another. */
   private BlockingConnection connect(Endpoint sentinel) throws IOException {
     try {
       return BlockingConnection.to(sentinel, ticker);

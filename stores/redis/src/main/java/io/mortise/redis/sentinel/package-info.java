@@ -1,5 +1,5 @@
 /**
- * Sentinels: who is the master, and the news that it is another one. Start at {@link
+ * Sentinels: the current master, and notifications of a new one. Start at {@link
  * io.mortise.redis.sentinel.SentinelResolver}.
  */
 @NullMarked

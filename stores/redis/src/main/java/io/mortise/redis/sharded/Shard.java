@@ -7,11 +7,11 @@ import io.mortise.spi.LockStore;
  * One of the servers.
  *
  * @param id decides which names it has; stays the same when the server moves to another address
- * @param display what to call it in messages
+ * @param display its name in messages
  * @param connector connects to it
  */
 public record Shard(String id, String display, Connector connector) {
-  /** Connects, and looks whether the server is fit. */
+  /** Connects, and checks whether the server is fit. */
   @FunctionalInterface
   public interface Connector {
     /**
@@ -26,8 +26,8 @@ public record Shard(String id, String display, Connector connector) {
   /**
    * A server that is connected.
    *
-   * @param store what keeps the locks; closed by its user
-   * @param control a connection of it that may be used besides
+   * @param store keeps the locks; closed by its user
+   * @param control a connection to the server for other use
    */
   public record ConnectedShard(LockStore store, RedisTransport control) {}
 }

@@ -17,8 +17,8 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The list of servers that each of them has written down, so that no two clients spread names in
- * different ways.
+ * The list of servers, stored on each of them, so that no two clients spread names in different
+ * ways.
  *
  * @param ids of the servers, as this client has them
  * @param prefix of all keys
@@ -30,12 +30,12 @@ public record ShardList(
     List<String> ids, String prefix, @Nullable Duration move, Duration timeout) {
   private static final LuaScript SCRIPT = LuaScript.beside(ShardList.class, "shards.lua");
 
-  /** The list in one text, the same in whatever order it was given. */
+  /** The list as text, independent of its order. */
   String text() {
     return String.join(",", ids.stream().sorted().toList());
   }
 
-  /** Names that are on their way from where another list had them. */
+  /** Names that move from their server in another list. */
   static final class ShardMigration {
     static final ShardMigration NOTHING = new ShardMigration(List.of(), 0);
 
@@ -49,7 +49,7 @@ public record ShardList(
       this.until = until;
     }
 
-    /** How long the name is shut yet on the server of this id; zero if it is not. */
+    /** How much longer the name stays shut on the server of this id; zero if it is open. */
     Duration left(LockName name, String id, Ticker ticker) {
       RendezvousHash before = former;
       if (before == null) {
@@ -63,7 +63,7 @@ public record ShardList(
   }
 
   /**
-   * Compares with what the server has, and writes it down where that is meant. Blocks.
+   * Compares with the server's list, and stores this one where that is allowed. Blocks.
    *
    * @throws StoreUnavailableException if the server does not answer
    * @throws StoreUnfitException if it has another list, and that may not be replaced

@@ -40,8 +40,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One server of several: the store there, once it has been reached for the first time; until then
- * everything that is asked of it fails at once. Later its own connections come back by themselves.
+ * One server of several. Until it is reached for the first time, every request fails at once. Later
+ * its own connections reconnect by themselves.
  */
 final class ShardStore implements LockStore {
   private static final Logger log = LoggerFactory.getLogger(ShardStore.class);
@@ -53,7 +53,7 @@ final class ShardStore implements LockStore {
   private final Ticker ticker;
   private final ScheduledExecutorService reconnecting;
 
-  /** Store and moving names, or why there are none. */
+  /** Store and moving names, or the reason why there are none. */
   private volatile ShardState shardState;
 
   private volatile boolean closed;
@@ -86,7 +86,7 @@ final class ShardStore implements LockStore {
                 "The server was not reached yet (store=" + shard.display() + ")."));
   }
 
-  /** Tries once. Blocks. */
+  /** Tries to connect once. Blocks. */
   void connect() {
     Shard.ConnectedShard connectedShard = null;
     try {
@@ -100,7 +100,7 @@ final class ShardStore implements LockStore {
       if (connectedShard != null) {
         connectedShard.store().close();
       }
-      // An error is no thread for a connection, perhaps: it is tried again as well.
+      // An Error may be a failure to start a thread for a connection; it is retried as well.
       RuntimeException failure =
           e instanceof RuntimeException runtime
               ? runtime
@@ -111,7 +111,7 @@ final class ShardStore implements LockStore {
     }
   }
 
-  /** Tries again and again, if it has to. */
+  /** Retries until connected. */
   void keepConnecting() {
     if (shardState.store() != null || closed) {
       return;
@@ -237,7 +237,7 @@ final class ShardStore implements LockStore {
     }
   }
 
-  /** A session there, as soon as there is a store. */
+  /** A session on that server, created as soon as there is a store. */
   private final class ShardSession implements StoreSession {
     private final SessionSpec spec;
     private final Consumer<SessionNotification> hints;

@@ -22,11 +22,12 @@ import java.util.concurrent.ScheduledExecutorService;
  * Locks spread over independent servers by {@link RendezvousHash}: each name lives on one server,
  * which knows nothing of the others.
  *
- * <p><b>A server that dies takes its names with it.</b> They cannot be locked until it is back; the
- * others go on. To let another server have them at once would give a lock to a second holder while
- * the first still believes in it, and for ever if the server is only out of sight. So the list of
- * servers is written down on each of them, a client with another list is refused, and a list is
- * changed by saying so ({@code move}), whereupon the names that move are shut for that long.
+ * <p><b>A server that dies takes its names with it.</b> They cannot be locked until it is back;
+ * other names are unaffected. Moving them to another server at once could grant a lock to a second
+ * holder while the first still believes in it, and for good if the server is only unreachable. So
+ * the list of servers is stored on each of them, and a client with another list is refused. An
+ * operator changes the list explicitly ({@code move}); the names that move are then shut for that
+ * long.
  */
 public final class ShardedStore implements PartitionRouter {
   private final RendezvousHash rendezvousHash;
@@ -35,10 +36,10 @@ public final class ShardedStore implements PartitionRouter {
   private final ScheduledExecutorService reconnecting;
 
   /**
-   * Connects to all servers at once. Blocks. A server that cannot be reached is tried again and
-   * again, and its names fail until then.
+   * Connects to all servers at once. Blocks. A server that cannot be reached is retried, and its
+   * names fail until then.
    *
-   * @param profile what the servers can do
+   * @param profile the abilities of the servers
    * @throws StoreUnavailableException if none can be reached
    * @throws StoreUnfitException if one must not be used, or has another list of servers
    */
@@ -114,7 +115,7 @@ public final class ShardedStore implements PartitionRouter {
     return shardStores.get(number);
   }
 
-  /** What the first server says of itself; the others should be set alike. */
+  /** The report of the first server; the others should have the same settings. */
   @Override
   public CompletionStage<StoreReport> examine() {
     return shardStores

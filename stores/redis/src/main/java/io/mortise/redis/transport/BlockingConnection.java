@@ -4,7 +4,7 @@ import io.mortise.spi.time.Ticker;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/** A connection for a few questions, one after the other. For one thread. */
+/** A connection for a few requests, one after the other. For one thread. */
 public final class BlockingConnection implements AutoCloseable {
   private final RespConnection respConnection;
 
@@ -30,7 +30,7 @@ public final class BlockingConnection implements AutoCloseable {
   }
 
   /**
-   * Asks. Blocks, for the endpoint's timeout at most.
+   * Sends a command. Blocks, for the endpoint's timeout at most.
    *
    * @throws ErrorReplyException if the server answers with an error
    * @throws IOException if it does not answer

@@ -9,13 +9,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The time for which a transport has no connection: why, and what the log has of it. Changed by the
- * transport's reader alone; thread-safe to ask.
+ * The time for which a transport has no connection: its reason, and whether it was logged. Changed
+ * by the transport's reader alone; thread-safe to read.
  */
 final class ConnectionOutage {
   private static final Logger log = LoggerFactory.getLogger(DirectTransport.class);
 
-  /** In the midst of a failover servers refuse for a moment. */
+  /** During a failover servers refuse for a moment. */
   private static final long REFUSED_NANOS = 1_000_000_000;
 
   private final Ticker ticker;
@@ -24,9 +24,9 @@ final class ConnectionOutage {
   private volatile @Nullable Outage outage;
 
   /**
-   * What is wrong with a connection that cannot be made.
+   * The reason why a connection cannot be opened.
    *
-   * @param warned whether the log has it
+   * @param warned whether it was logged
    */
   private record Outage(long since, String reason, boolean warned) {
     String at(long now) {
@@ -44,15 +44,13 @@ final class ConnectionOutage {
     this.ticker = ticker;
   }
 
-  /** What to say to a caller whose command cannot be sent. */
+  /** The message for a caller whose command cannot be sent. */
   String text() {
     Outage now = outage;
     return now == null ? "There is no connection." : now.at(ticker.nanos());
   }
 
-  /**
-   * A connection broke. Returns false if there was none that worked since the last outage began.
-   */
+  /** A connection broke. Returns false if none has worked since the last outage began. */
   boolean begin(Throwable why) {
     if (outage != null) {
       return false;
@@ -61,7 +59,7 @@ final class ConnectionOutage {
     return true;
   }
 
-  /** Tells of the break. A listener that throws must not end the thread that connects anew. */
+  /** Reports the break. A listener that throws must not end the thread that reconnects. */
   static void tell(TransportListener listener, Throwable why) {
     try {
       listener.connectionLost(reason(why));
@@ -106,7 +104,7 @@ final class ConnectionOutage {
     outage = now;
   }
 
-  /** What a failure says of itself. */
+  /** The reason in a failure's own words. */
   static String reason(Throwable failure) {
     String message = failure.getMessage();
     return message == null ? failure.getClass().getSimpleName() : message;

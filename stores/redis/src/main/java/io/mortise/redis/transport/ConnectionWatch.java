@@ -11,18 +11,18 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds connections of a {@link DirectTransport} that lead nowhere any more.
+ * Finds dead connections of a {@link DirectTransport}.
  *
- * <p><b>Idle for a while.</b> A firewall may have forgotten the connection, and swallows what is
- * sent. So a PING goes first, and commands wait for its answer. Without one the connection is
- * dropped, and the commands leave on the next: they were never sent before.
+ * <p><b>Idle for a while.</b> A firewall may have forgotten the connection, and swallows all
+ * packets. So a PING goes first, and commands wait for its answer. Without an answer the connection
+ * is dropped, and the commands leave on the next one: they were never sent before.
  *
- * <p><b>Stuck in a write</b>, since the other side takes nothing in: the connection is dropped.
+ * <p><b>Stuck in a write</b>, since the other side reads nothing: the connection is dropped.
  *
  * <p>Guarded by the transport's lock for writing.
  */
 final class ConnectionWatch {
-  /** Firewalls forget after minutes, as a rule. A round trip a second costs nobody anything. */
+  /** Firewalls forget after minutes, as a rule. One round trip a second is cheap. */
   private static final long IDLE_NANOS = 1_000_000_000;
 
   private static final long LONGEST_PROBE_NANOS = 500_000_000;
@@ -32,7 +32,7 @@ final class ConnectionWatch {
   private final long timeoutNanos;
   private final ArrayDeque<HeldCommand> held = new ArrayDeque<>();
 
-  /** The connection that is being asked, or was dropped and is being replaced. */
+  /** The connection that is being probed, or was dropped and is being replaced. */
   private volatile @Nullable RespConnection probed;
 
   /**
@@ -49,13 +49,13 @@ final class ConnectionWatch {
     this.timeoutNanos = timeoutNanos;
   }
 
-  /** Whether commands are held back for a connection that is about to be there. */
+  /** Whether commands are held back for a connection that is being opened or probed. */
   boolean holds() {
     return probed != null;
   }
 
   /**
-   * Holds a command back if the connection has to be asked first, or is being asked.
+   * Holds a command back if the connection has to be probed first, or is being probed.
    *
    * @param to the connection in use; null if there is none
    * @param pinned the only connection that the command may travel on; null for any
@@ -92,7 +92,7 @@ final class ConnectionWatch {
 
   private void answered(RespConnection alive, @Nullable Throwable failure) {
     if (failure != null && !(failure instanceof ErrorReplyException)) {
-      // It broke, and is being replaced.
+      // The connection broke, and is being replaced.
       return;
     }
     writing.lock();
@@ -106,9 +106,9 @@ final class ConnectionWatch {
   }
 
   /**
-   * There is another connection, on which all channels are subscribed to again.
+   * Called with a new connection on which all channels are subscribed again.
    *
-   * @return the commands that must not travel on it, to {@link #fail} once the lock is free
+   * @return commands pinned to the old connection, to {@link #fail} once the lock is free
    */
   List<HeldCommand> replaced(RespConnection next) {
     List<HeldCommand> stale = new ArrayList<>();
@@ -127,7 +127,7 @@ final class ConnectionWatch {
     return stale;
   }
 
-  /** Sends what was held back, in order. */
+  /** Sends the held commands, in order. */
   private void release(RespConnection to) {
     probed = null;
     for (HeldCommand one = held.poll(); one != null; one = held.poll()) {
@@ -136,7 +136,7 @@ final class ConnectionWatch {
     }
   }
 
-  /** There is no other connection: what was held back fails. */
+  /** No new connection could be opened: the held commands fail. */
   void givenUp(String reason) {
     List<HeldCommand> stale;
     writing.lock();
@@ -150,14 +150,14 @@ final class ConnectionWatch {
     fail(stale, reason);
   }
 
-  /** Not under the lock: what follows takes locks of its own. */
+  /** Not under the lock: continuations take locks of their own. */
   static void fail(List<HeldCommand> stale, String reason) {
     stale.forEach(one -> one.command.completeExceptionally(new NotSentException(reason)));
   }
 
   /**
-   * Looks now and then whether the transport's connection is stuck, until the transport closes.
-   * Often enough for a caller that is stuck to be freed within the timeout.
+   * Checks periodically whether the transport's connection is stuck, until the transport closes.
+   * Often enough that a stuck caller is freed within the timeout.
    */
   void watchWrites(DirectTransport transport) {
     after(
@@ -169,7 +169,7 @@ final class ConnectionWatch {
         });
   }
 
-  /** On a thread that cannot be stuck in a write. */
+  /** Runs on a thread that cannot be stuck in a write. */
   private static void after(long nanos, Runnable task) {
     CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS, Runnable::run).execute(task);
   }

@@ -23,21 +23,23 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A transport made of a socket and a thread. Senders write to the socket themselves, one at a time;
- * a thread of the transport, the reader, reads, completes what is answered, and connects anew when
- * the connection breaks. A thread that waits alone for an answer may read it itself, see {@link
+ * a thread of the transport, the reader, reads, completes commands, and reconnects when the
+ * connection breaks. A thread that waits alone for an answer may read it itself, see {@link
  * ReadOwnership}.
  *
- * <p><b>What may fail</b> fails in one place: the reader takes a broken connection out of use and
- * fails what waits on it. A writer that meets an error only breaks the connection for the reader to
- * find. A write that is stuck, since the other side takes nothing in, is cut off after a time; a
- * missing answer is for the sender to notice, who then calls {@link #reset()}.
+ * <p><b>Failures</b> are handled in one place: the reader takes a broken connection out of use and
+ * fails its pending commands. A writer that meets an error only breaks the connection for the
+ * reader to find. A write that is stuck, since the other side reads nothing, is cut off after a
+ * time. The sender has to notice a missing answer, and then calls {@link #reset()}.
  */
 public final class DirectTransport implements RedisTransport {
   private static final Logger log = LoggerFactory.getLogger(DirectTransport.class);
   private static final long FIRST_PAUSE_NANOS = 5_000_000;
   private static final long LONGEST_PAUSE_NANOS = 1_000_000_000;
 
-  /** A connection that lasted so long was a good one: the next is tried soon after it broke. */
+  /**
+   * A connection that lasted this long was a good one: reconnecting starts soon after it breaks.
+   */
   private static final long STEADY_NANOS = 1_000_000_000;
 
   private final EndpointResolver endpointResolver;
@@ -47,7 +49,7 @@ public final class DirectTransport implements RedisTransport {
   private final Thread reader;
   private final ReadOwnership readOwnership;
 
-  /** A permit ends a pause between two tries to connect. */
+  /** A permit ends a pause between two attempts to connect. */
   private final Semaphore hurry = new Semaphore(0);
 
   private final Subscriptions subscriptions = new Subscriptions();
@@ -62,7 +64,7 @@ public final class DirectTransport implements RedisTransport {
   /** The connection in use. Changed under the lock, by the reader. */
   private volatile @Nullable RespConnection current;
 
-  /** The latest that was made or is being made. */
+  /** The latest connection that was opened or is being opened. */
   private volatile @Nullable RespConnection latest;
 
   private volatile boolean closed;
@@ -104,10 +106,10 @@ public final class DirectTransport implements RedisTransport {
   }
 
   /**
-   * As {@link #connect(Endpoint, String, ScheduledExecutorService, Ticker, Duration)}, to wherever
-   * that is.
+   * As {@link #connect(Endpoint, String, ScheduledExecutorService, Ticker, Duration)}, to the
+   * endpoint that is resolved.
    *
-   * @param listener learns what becomes of the connection
+   * @param listener is told about breaks and reconnects
    */
   public static DirectTransport connect(
       EndpointResolver endpointResolver,
@@ -123,7 +125,7 @@ public final class DirectTransport implements RedisTransport {
         .started();
   }
 
-  /** A transport without a connection yet: it makes one by itself, as it does after one broke. */
+  /** A transport without a connection yet: it opens one by itself, as after a break. */
   public static DirectTransport connecting(
       EndpointResolver endpointResolver,
       String name,
@@ -201,12 +203,14 @@ public final class DirectTransport implements RedisTransport {
     }
   }
 
-  /** Whether that is the connection in use. It stays so while the lock for writing is held. */
+  /**
+   * Whether it is the connection in use. That does not change while the lock for writing is held.
+   */
   boolean isCurrent(@Nullable RespConnection respConnection) {
     return respConnection != null && respConnection == current;
   }
 
-  /** The same, if that is the connection in use. */
+  /** Sends as {@link #send} does, if it is the connection in use. */
   boolean sendOn(@Nullable RespConnection respConnection, PendingCommand command, String... words) {
     writing.lock();
     try {
@@ -263,7 +267,7 @@ public final class DirectTransport implements RedisTransport {
     return subscriptions.isConfirmed(channel);
   }
 
-  /** Sends what the change asks for, so that no other change comes in between. */
+  /** Sends the command of the change under the lock, so that no other change comes in between. */
   private void send(Supplier<Subscriptions.@Nullable SubscribeCommand> change) {
     writing.lock();
     try {
@@ -276,7 +280,7 @@ public final class DirectTransport implements RedisTransport {
     }
   }
 
-  /** A server that does not pass on what is published to a channel now may do so later. */
+  /** A server that refuses a subscription now may accept it later. */
   private void subscribeAgain() {
     writing.lock();
     try {
@@ -292,7 +296,7 @@ public final class DirectTransport implements RedisTransport {
   public void readOnCaller(BooleanSupplier done, BooleanSupplier expected) {
     RespConnection respConnection = current;
     if (respConnection == null || respConnection.endpoint().tls() || !readOwnership.tryAcquire()) {
-      // A read from a TLS socket cannot be given up half-way.
+      // A read from a TLS socket cannot be interrupted half-way.
       return;
     }
     respConnection = current;
@@ -308,7 +312,8 @@ public final class DirectTransport implements RedisTransport {
       reset();
     } finally {
       readOwnership.release();
-      // In this order: who sent meanwhile and could not borrow relies on being seen here.
+      // The order matters: a sender that could not borrow the reader meanwhile relies on being seen
+      // here.
       if (respConnection == null || !done.getAsBoolean() || !respConnection.waiting.isEmpty()) {
         readOwnership.recallReader();
       }
@@ -328,13 +333,13 @@ public final class DirectTransport implements RedisTransport {
     }
   }
 
-  /** Where the connection leads that is in use; null if there is none. */
+  /** The endpoint of the connection in use; null if there is none. */
   public @Nullable Endpoint peer() {
     RespConnection respConnection = current;
     return respConnection == null ? null : respConnection.endpoint();
   }
 
-  /** If a connection is to be made, it is tried at once. */
+  /** Ends the pause before the next attempt to connect, if there is one. */
   public void retryNow() {
     if (current == null) {
       hurry.release();
@@ -358,7 +363,7 @@ public final class DirectTransport implements RedisTransport {
     }
   }
 
-  /** Drops a connection that a write is stuck in for so long. Returns false once closed. */
+  /** Drops a connection that has been stuck in a write for that long. Returns false once closed. */
   boolean dropIfStuck(long nanos) {
     RespConnection respConnection = current;
     if (respConnection != null && respConnection.isStuck(nanos)) {
@@ -407,15 +412,15 @@ public final class DirectTransport implements RedisTransport {
         }
       }
     } catch (IOException | RuntimeException | Error e) {
-      // Out of memory, perhaps: whatever it is, this thread must go on.
+      // Out of memory, perhaps: this thread must go on after any failure.
       return e;
     }
   }
 
-  /** Takes a broken connection out of use, and fails what waits on it. */
+  /** Takes a broken connection out of use, and fails its pending commands. */
   private void drop(RespConnection respConnection, Throwable why) {
     respConnection.kill();
-    // Before the connection is gone: who finds none wants to know why.
+    // Recorded before the connection is gone: a caller that finds none reports the reason.
     boolean isFirst = outage.begin(why);
     writing.lock();
     try {
@@ -442,7 +447,7 @@ public final class DirectTransport implements RedisTransport {
   private boolean pause(int failures) {
     long longest = Math.min(LONGEST_PAUSE_NANOS, FIRST_PAUSE_NANOS << Math.min(failures, 10));
     try {
-      // Any time up to that: after an outage not everybody should come back at once.
+      // A random time up to that, so that clients do not all reconnect at once after an outage.
       if (hurry.tryAcquire(ThreadLocalRandom.current().nextLong(longest), TimeUnit.NANOSECONDS)) {
         hurry.drainPermits();
       }
@@ -479,9 +484,9 @@ public final class DirectTransport implements RedisTransport {
       listener.reconnected();
       return respConnection;
     } catch (IOException | RuntimeException | Error e) {
-      // As while reading: whatever it is, this thread must go on.
+      // As while reading: this thread must go on after any failure.
       if (respConnection != null) {
-        // Perhaps it was in use already.
+        // It may have been in use already.
         drop(respConnection, e);
       }
       log.debug(

@@ -5,9 +5,9 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a server is and how to get in. Never shows the password.
+ * Address and credentials of a server. Never shows the password.
  *
- * @param host name or address; what a certificate must be for
+ * @param host name or address; the certificate must be for it
  * @param database number of the database to select
  * @param user name of an ACL user; null for the default one
  * @param password null for none
@@ -24,15 +24,15 @@ public record Endpoint(
     boolean tls,
     @Nullable Path trusted,
     Duration timeout) {
-  /** What the server shows of us in CLIENT LIST. */
+  /** Our name in the server's CLIENT LIST. */
   public static final String CLIENT_NAME = "mortise";
 
-  /** The same way in, elsewhere. */
+  /** The same credentials at another address. */
   public Endpoint at(String otherHost, int otherPort) {
     return new Endpoint(otherHost, otherPort, database, user, password, tls, trusted, timeout);
   }
 
-  /** The same, with another patience. */
+  /** The same endpoint with another timeout. */
   public Endpoint within(Duration otherTimeout) {
     return new Endpoint(host, port, database, user, password, tls, trusted, otherTimeout);
   }

@@ -4,27 +4,28 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a transport connects to. Asked anew before each connection, for servers change their roles.
+ * Resolves the endpoint of a transport. Asked before each connection, since servers change their
+ * roles.
  */
 public interface EndpointResolver {
   /**
-   * Where to connect to now. Blocks for seconds at most.
+   * The endpoint to connect to now. Blocks for seconds at most.
    *
-   * @throws IOException if that cannot be found out
+   * @throws IOException if it cannot be determined
    * @throws ErrorReplyException if the server that should know refuses to tell
    */
   Endpoint resolve() throws IOException;
 
   /**
-   * Looks at the server that was found there before anything is asked of it.
+   * Checks the server found there before any other command is sent.
    *
    * @param role as the server told: {@code master} or {@code replica}
-   * @param server asks it more
-   * @throws IOException if it will not do; it is then looked for again
+   * @param server sends it more questions
+   * @throws IOException if the server will not do; the endpoint is then resolved again
    */
   default void check(Endpoint found, String role, ServerQuestion server) throws IOException {}
 
-  /** Asks a server on a connection that nobody else uses yet. */
+  /** Asks a server on a connection that is not in use yet. */
   interface ServerQuestion {
     /**
      * Blocks, for the endpoint's timeout at most.

@@ -20,7 +20,7 @@ public final class ErrorReplyException extends RuntimeException {
    * @param text begins with a code in capital letters, as a rule
    */
   public ErrorReplyException(String text) {
-    // Thrown to nobody's stack: where it was read says nothing.
+    // Without a stack trace: the reading thread's stack tells nothing.
     super(FailureText.quoted(text), null, false, false);
   }
 

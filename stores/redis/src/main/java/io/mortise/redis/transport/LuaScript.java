@@ -9,7 +9,7 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
 /**
- * A Lua script, and the name that Redis gives it.
+ * A Lua script, and its digest, by which Redis calls it.
  *
  * @param sha SHA-1 of the text in hexadecimal digits
  */

@@ -1,6 +1,6 @@
 package io.mortise.redis.transport;
 
-/** The command did not leave, and so was surely not executed. */
+/** The command was not sent, and so was surely not executed. */
 public final class NotSentException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 

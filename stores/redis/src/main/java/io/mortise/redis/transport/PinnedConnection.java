@@ -10,9 +10,9 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connection of a {@link DirectTransport} that was in use at some moment. While a WAIT is in
- * flight, all callers join the next one. So a caller is delayed by two WAITs at most, however many
- * locks share the connection.
+ * The connection of a {@link DirectTransport} that was in use when this was made. While a WAIT is
+ * in flight, all callers join the next one. So a caller is delayed by two WAITs at most, however
+ * many locks share the connection.
  */
 final class PinnedConnection implements TransportConnection {
   private final DirectTransport transport;
@@ -53,7 +53,7 @@ final class PinnedConnection implements TransportConnection {
     }
   }
 
-  /** To be called under the lock. */
+  /** Called under the lock. */
   private void sendWait(RespConnection respConnection) {
     ReplicaWait replicaWait = respConnection.waitNext;
     respConnection.waitNext = null;

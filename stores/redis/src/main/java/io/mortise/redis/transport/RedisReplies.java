@@ -3,11 +3,11 @@ package io.mortise.redis.transport;
 import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
-/** Reads what a command was answered with, or failed with. */
+/** Reads the answer or failure of a command. */
 public final class RedisReplies {
   private RedisReplies() {}
 
-  /** What failed, without the {@link CompletionException}s that stages wrap it in. */
+  /** The failure without the {@link CompletionException}s that stages wrap it in. */
   public static Throwable unwrap(Throwable failure) {
     Throwable cause = failure.getCause();
     return failure instanceof CompletionException && cause != null ? unwrap(cause) : failure;

@@ -12,8 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What comes in on the connection of a {@link DirectTransport}: replies, each to the command that
- * has waited longest, and pushes. Called by the thread that reads, one at a time.
+ * Routes the input of a {@link DirectTransport}'s connection: each reply to the command that has
+ * waited longest, and pushes. Called by the reading thread, one at a time.
  */
 final class ReplyRouter {
   private static final Logger log = LoggerFactory.getLogger(DirectTransport.class);
@@ -23,7 +23,7 @@ final class ReplyRouter {
   private final ReadOwnership readOwnership;
   private final TransportListener listener;
 
-  /** What subscriptions were refused with on this connection and the log has. */
+  /** Refusals of subscriptions on this connection that were already logged. */
   private final Set<String> refusals = ConcurrentHashMap.newKeySet();
 
   ReplyRouter(
@@ -37,12 +37,12 @@ final class ReplyRouter {
     this.listener = listener;
   }
 
-  /** What was refused on the connection before may be taken on the next. */
+  /** The next connection may accept a subscription that this one refused. */
   void connectionLost() {
     refusals.clear();
   }
 
-  /** Reads one reply or push, and gives it to whom it is for. */
+  /** Reads one reply or push, and passes it to its receiver. */
   void readOne(RespConnection respConnection) throws IOException {
     Object reply = respConnection.read();
     if (reply instanceof PushMessage pushMessage) {
@@ -77,7 +77,7 @@ final class ReplyRouter {
     }
     String ended = Subscriptions.endedBy(pushMessage);
     if (ended != null) {
-      // The slot of the channel has moved. It may be back before anybody has looked where it is.
+      // The slot of the channel has moved. It may be back before a look at the cluster notices.
       subscriptions.ended(ended);
       resubscriber.after(Resubscriber.SOON);
       listener.reconnected();

@@ -27,25 +27,25 @@ import javax.net.ssl.SSLSocket;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One connection, from its making to its end; never used again once it broke. One thread reads, one
- * at a time writes, anybody may {@link #kill()}.
+ * One connection, from its opening to its end; never reused after a break. One thread reads, one at
+ * a time writes, any thread may {@link #kill()}.
  */
 final class RespConnection {
   private static final Duration PROBE = Duration.ofSeconds(1);
 
-  /** How long a TLS server may be silent before we ask whether it is none. */
+  /** How long a TLS server may be silent before we probe whether it speaks TLS at all. */
   private static final Duration SILENCE = Duration.ofMillis(500);
 
   private final Endpoint endpoint;
   private final Ticker ticker;
   private final RespWriter writer = new RespWriter();
 
-  /** Commands that were written and not answered, in order. */
+  /** Commands that were written and not yet answered, in order. */
   final Queue<PendingCommand> waiting = new ConcurrentLinkedQueue<>();
 
   /**
-   * Below TLS, if there is any: closing it ends a read and a write at once, which closing a TLS
-   * socket does not do while a write is stuck.
+   * The socket below TLS, if any. Closing it ends a read and a write at once; closing a TLS socket
+   * does not while a write is stuck.
    */
   private volatile @Nullable Socket socket;
 
@@ -63,18 +63,18 @@ final class RespConnection {
 
   @Nullable ReplicaWait waitNext;
 
-  /** When the write that is going on began; 0 while there is none. */
+  /** When the current write began; 0 while there is none. */
   private volatile long writingSince;
 
-  /** When something was written last. */
+  /** Time of the last write. */
   private volatile long usedAt;
 
   /** A command that waits for its answer. */
   static final class PendingCommand extends CompletableFuture<@Nullable Object> {
-    /** What the push begins with that answers it; null for one that is answered by itself. */
+    /** First item of the push that answers it; null for a command with a reply of its own. */
     final @Nullable String kind;
 
-    /** Of a subscription. */
+    /** The channel of a subscription. */
     final @Nullable String channel;
 
     PendingCommand() {
@@ -87,7 +87,7 @@ final class RespConnection {
     }
   }
 
-  /** Asks how many replicas have all that was written before it. */
+  /** A WAIT: asks how many replicas have everything written before it. */
   static final class ReplicaWait {
     final PendingCommand command = new PendingCommand();
     final CompletableFuture<Long> acknowledged = new CompletableFuture<>();
@@ -99,7 +99,7 @@ final class RespConnection {
       this.timeoutMillis = timeout.toMillis();
     }
 
-    /** Others ask by it too, before it was sent. */
+    /** Adds callers that share it, before it is sent. */
     void alsoFor(int more) {
       replicas = Math.max(replicas, more);
     }
@@ -115,15 +115,15 @@ final class RespConnection {
   }
 
   /**
-   * Connects, proves who we are and chooses the database. Blocks.
+   * Connects, authenticates and selects the database. Blocks.
    *
    * @throws ErrorReplyException if the server refuses
-   * @throws IOException if it cannot be reached, does not answer in time or is not whom it should
-   *     be
+   * @throws IOException if it cannot be reached, does not answer in time or presents a wrong
+   *     certificate
    */
   void open() throws IOException {
     Socket connected = connect();
-    // A handshake and two questions, each of which may take as long as one.
+    // A handshake and two requests, each of which may take the whole timeout.
     within(
         endpoint.timeout().multipliedBy(2),
         () -> {
@@ -142,7 +142,7 @@ final class RespConnection {
     @Nullable Object run() throws IOException;
   }
 
-  /** A timeout of the socket bounds each read; a server may send a byte now and then for ever. */
+  /** A socket timeout bounds each read only; a server may send a byte now and then for ever. */
   private @Nullable Object within(Duration limit, SocketAction socketAction) throws IOException {
     AtomicBoolean over = new AtomicBoolean();
     CompletableFuture<Void> alarm =
@@ -176,7 +176,7 @@ final class RespConnection {
     int share = (int) Math.max(1, endpoint.timeout().toMillis() / addresses.length);
     IOException failure = null;
     for (InetAddress address : addresses) {
-      // Not through the proxy of the JVM, which is meant for other servers.
+      // Not through the JVM's proxy, which is meant for other servers.
       Socket made = new Socket(Proxy.NO_PROXY);
       socket = made;
       try {
@@ -200,10 +200,11 @@ final class RespConnection {
                 .getSocketFactory()
                 .createSocket(connected, endpoint.host(), endpoint.port(), true);
     SSLParameters parameters = tls.getSSLParameters();
-    // Without this, any certificate of a trusted authority would do, whomever it is for.
+    // Without this, any certificate of a trusted authority would pass, for any host.
     parameters.setEndpointIdentificationAlgorithm("HTTPS");
     tls.setSSLParameters(parameters);
-    // A server without TLS waits for the rest of what it takes for a command: as long as we do.
+    // A server without TLS takes the handshake for part of a command and waits for the rest, as
+    // long as we do.
     AtomicBoolean plain = new AtomicBoolean();
     CompletableFuture<Void> doubt =
         CompletableFuture.runAsync(
@@ -269,7 +270,7 @@ final class RespConnection {
       throw e;
     } catch (IOException e) {
       if (endpoint.tls()) {
-        // With TLS 1.3 it is told after the handshake, and lost where the greeting was not read.
+        // With TLS 1.3 the refusal follows the handshake, and is lost if the greeting was not read.
         throw TlsProbe.refusal(address(), endpoint.trusted(), PROBE, false)
             .filter(TrustedCertificates::isOfClient)
             .map(IOException.class::cast)
@@ -295,7 +296,7 @@ final class RespConnection {
     return new InetSocketAddress(endpoint.host(), endpoint.port());
   }
 
-  /** What the server said of itself when it was greeted: master, replica, or nothing. */
+  /** The server's role as told in the greeting: master, replica, or empty. */
   String role() {
     return role;
   }
@@ -305,7 +306,7 @@ final class RespConnection {
   }
 
   /**
-   * Asks something on a connection that nobody else uses. Blocks, for the endpoint's timeout at
+   * Sends a command on a connection that is not in use yet. Blocks, for the endpoint's timeout at
    * most.
    *
    * @throws ErrorReplyException if the server refuses
@@ -335,7 +336,7 @@ final class RespConnection {
     return reply;
   }
 
-  /** Sends a command, in one write. Blocks while the server takes nothing in. */
+  /** Sends a command, in one write. Blocks while the server reads nothing. */
   void write(String... words) throws IOException {
     OutputStream to = out;
     if (to == null) {
@@ -357,12 +358,12 @@ final class RespConnection {
     return from.read();
   }
 
-  /** Whether nothing is expected, nor there already. */
+  /** Whether no reply is expected and no input has arrived. */
   boolean isQuiet() {
     return waiting.isEmpty() && (in == null || !in.hasMore());
   }
 
-  /** Waits a moment for something to read; returns whether there is. */
+  /** Waits a moment for input; returns whether there is some. */
   boolean hasMore() throws IOException {
     RespReader from = in;
     Socket below = socket;
@@ -383,18 +384,18 @@ final class RespConnection {
     }
   }
 
-  /** Whether nothing was written for so long, and nothing is to be answered. */
+  /** Whether nothing was written for that long, and no reply is pending. */
   boolean isIdle(long nanos) {
     return waiting.isEmpty() && ticker.nanos() - usedAt > nanos;
   }
 
-  /** Whether a write has been going on for longer than that. */
+  /** Whether a write has been blocked for longer than that. */
   boolean isStuck(long nanos) {
     long since = writingSince;
     return since != 0 && ticker.nanos() - since > nanos;
   }
 
-  /** Ends reads and writes at once, with an exception for who waits in them. */
+  /** Ends reads and writes at once, with an exception for their callers. */
   void kill() {
     killed = true;
     Socket open = socket;
@@ -402,7 +403,7 @@ final class RespConnection {
       try {
         open.close();
       } catch (IOException e) {
-        // It is gone either way.
+        // The socket is gone either way.
       }
     }
   }

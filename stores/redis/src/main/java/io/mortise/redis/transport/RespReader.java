@@ -9,24 +9,24 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads what a server answers, in RESP3 and the part of RESP2 that is left in it. A text of any
- * kind becomes a {@link String}, an integer or a truth value a {@link Long}, a list, set or map a
- * {@link List} (a map with its keys and values in turn), nothing null, an error an {@link
- * ErrorReplyException}, which is a value here: it may stand in a list. Attributes are passed over.
+ * Reads replies of a server, in RESP3 and the part of RESP2 that is left in it. A text of any kind
+ * becomes a {@link String}, an integer or a truth value a {@link Long}, a list, set or map a {@link
+ * List} (a map with its keys and values in turn), nothing null, an error an {@link
+ * ErrorReplyException}, which is a value here: it may stand in a list. Attributes are skipped.
  *
- * <p>Whatever else comes, or is larger than the bounds, ends the connection by a {@link
- * ProtocolException}: from then on nobody knows where an answer begins. Not thread-safe.
+ * <p>Any other input, or input beyond the bounds, ends the connection by a {@link
+ * ProtocolException}: the start of the next answer is then unknown. Not thread-safe.
  */
 final class RespReader {
   static final int MAX_TEXT = 32 * 1024 * 1024;
   static final int MAX_ITEMS = 1024 * 1024;
 
-  /** All texts of an answer together. */
+  /** The most text in one answer. */
   static final int MAX_ANSWER = 2 * MAX_TEXT;
 
   static final int MAX_DEPTH = 8;
 
-  /** Texts without a length of their own: errors and states. */
+  /** The longest text without a length of its own: errors and states. */
   static final int MAX_LINE = 16 * 1024;
 
   private final InputStream in;
@@ -34,24 +34,24 @@ final class RespReader {
   private int at;
   private int end;
 
-  /** What was read belongs to this answer; all of its lists together must keep to the bound. */
+  /** List items read for this answer; all of its lists together must keep to the bound. */
   private int items;
 
-  /** The same of its texts. */
+  /** Bytes of text read for this answer. */
   private int bytes;
 
   RespReader(InputStream in) {
     this.in = in;
   }
 
-  /** What the server sends by itself: its first item says what it is. */
+  /** A message that the server sends unasked: its first item tells the kind. */
   record PushMessage(List<@Nullable Object> items) {
     boolean is(String kind) {
       return !items.isEmpty() && kind.equals(items.get(0));
     }
   }
 
-  /** It speaks something else. */
+  /** The other side does not speak RESP. */
   static final class ProtocolException extends IOException {
     private static final long serialVersionUID = 1L;
 
@@ -67,7 +67,7 @@ final class RespReader {
     return read(0);
   }
 
-  /** Whether something of the next answer is there. */
+  /** Whether some of the next answer has arrived. */
   boolean hasMore() {
     return at < end;
   }
@@ -102,7 +102,7 @@ final class RespReader {
         }
         case '=' -> {
           String text = text();
-          // Three letters say of what kind it is.
+          // Verbatim text: three letters give its format.
           return text == null || text.length() < 4 ? text : text.substring(4);
         }
         case '!' -> {
@@ -126,7 +126,7 @@ final class RespReader {
           return new PushMessage(push);
         }
         case '|' -> {
-          // Itself an item, or a server could send them for ever.
+          // Counted as an item, or a server could send attributes for ever.
           count(1);
           list(2, depth);
         }
@@ -147,7 +147,7 @@ final class RespReader {
     if (depth == MAX_DEPTH) {
       throw new ProtocolException("lists in lists, " + (depth + 1) + " deep");
     }
-    // Grows as items arrive: a length is quickly said.
+    // Grows as items arrive: a huge length is cheap to claim.
     List<@Nullable Object> list = new ArrayList<>((int) Math.min(count * factor, 128));
     for (long i = 0; i < count * factor; i++) {
       list.add(read(depth + 1));
@@ -210,7 +210,7 @@ final class RespReader {
     if (negative || first == '+') {
       first = next();
     }
-    // Counted down, as there is one negative number more than positive ones.
+    // Counted down, as there is one more negative number than positive ones.
     long value = 0;
     int digits = 0;
     for (byte digit = first; digit != '\r'; digit = next(), digits++) {
@@ -266,7 +266,7 @@ final class RespReader {
     return buffer[at++];
   }
 
-  /** Reads until so many bytes are there, which the buffer can hold. */
+  /** Reads until that many bytes are there, which the buffer can hold. */
   private void need(int bytes) throws IOException {
     while (end - at < bytes) {
       if (at == end) {

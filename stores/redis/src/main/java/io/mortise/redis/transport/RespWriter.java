@@ -6,19 +6,18 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * Writes commands in the form that Redis reads: a list of texts, each with its length. Gathers them
+ * Writes commands in the form that Redis reads: a list of texts, each with its length. Buffers them
  * until they are sent. Not thread-safe.
  */
 final class RespWriter {
   private static final int FIRST = 8 * 1024;
 
-  /** A buffer that grew beyond this for one large command is given back. */
+  /** A buffer that grew beyond this for one large command is released. */
   private static final int KEPT = 256 * 1024;
 
   private byte[] buffer = new byte[FIRST];
   private int size;
 
-  /** Appends a command. */
   void command(String... words) {
     header('*', words.length);
     for (String word : words) {
@@ -54,7 +53,7 @@ final class RespWriter {
     }
   }
 
-  /** Sends what was gathered, in one write. */
+  /** Sends the buffered commands, in one write. */
   void sendTo(OutputStream out) throws IOException {
     try {
       out.write(buffer, 0, size);

@@ -13,19 +13,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sees to it that the connections of a store, all made to one address, lead to one server. Behind a
+ * Ensures that the connections of a store, all opened to one address, lead to one server. Behind a
  * balancer, a lock would be taken on one server and be free on another.
  *
- * <p>A new connection learns the server's run id. If another connection is in use and was made to a
- * server with another run id, that server is asked, on that very connection. Only if both answer as
- * primaries at one time they are two servers. A server that was restarted, or replaced by its
- * replica, does not answer any more, or as a replica: its connection is dropped, and made anew as
- * well. Two connections that are made at one time do not ask each other, which would wait for both.
+ * <p>A new connection learns the server's run id. If another connection in use leads to a server
+ * with another run id, that server is asked, on that very connection. Only if both answer as
+ * primaries at one time are they two servers. A server that was restarted, or replaced by its
+ * replica, no longer answers, or answers as a replica: its connection is dropped, and reopened as
+ * well. Two connections that are opened at one time do not ask each other, which would deadlock.
  * Each publishes its run id before it reads the other's, so at least one sees that they differ, and
- * is made anew.
+ * is reopened.
  *
- * <p>Once two were seen, a connection is used again only if several more to the same address all
- * lead to the same server. Thread-safe; keeps no lock while it asks.
+ * <p>Once two servers were seen, a connection is used again only if several more to the same
+ * address all lead to the same server. Thread-safe; keeps no lock while it asks.
  */
 public final class SameServer {
   private static final Logger log = LoggerFactory.getLogger(DirectTransport.class);
@@ -37,14 +37,14 @@ public final class SameServer {
 
   private static final long LIBRARY_NANOS = 3_000_000_000L;
 
-  /** A connection that was begun so long ago is made by now, or failed. */
+  /** A connection whose opening began this long ago is open by now, or failed. */
   private static final long MAKING_NANOS = 2_000_000_000;
 
   private final Endpoint endpoint;
   private final Ticker ticker;
   private final List<Member> members = new CopyOnWriteArrayList<>();
 
-  /** The text about two servers while they are seen; null otherwise. */
+  /** The message about two servers while there seem to be two; null otherwise. */
   private volatile @Nullable String different;
 
   public SameServer(Endpoint endpoint, Ticker ticker) {
@@ -104,14 +104,14 @@ public final class SameServer {
         .formatted(address, ids.get(0), ids.get(1));
   }
 
-  /** The way of one more connection to the server. */
+  /** Resolves the endpoint of one more connection to the server. */
   public Member member() {
     Member member = new Member();
     members.add(member);
     return member;
   }
 
-  /** Where one of the connections leads. */
+  /** The identity behind one of the connections. */
   public final class Member implements EndpointResolver {
     /** Null until the first connection is in use. */
     private volatile @Nullable DirectTransport transport;
@@ -121,7 +121,7 @@ public final class SameServer {
 
     private Member() {}
 
-    /** Its connections belong to that transport. */
+    /** Sets the transport that owns the connections. */
     public void belongsTo(DirectTransport user) {
       transport = user;
     }
@@ -137,7 +137,7 @@ public final class SameServer {
       try {
         mine = Identity.of(server.ask("INFO"));
       } catch (ErrorReplyException notTold) {
-        // The look at the server before it is used tells of that.
+        // The check of the new server reports that.
         return;
       }
       if (mine.runId.isEmpty()) {
@@ -155,7 +155,7 @@ public final class SameServer {
           }
         }
       } catch (IOException | RuntimeException e) {
-        // This connection leads nowhere: it must not hold up another that is being made.
+        // A dead connection must not delay another one.
         runId = "";
         throw e;
       }
@@ -193,7 +193,7 @@ public final class SameServer {
       }
     }
 
-    /** Two servers were seen: all that the address leads to now must be the same. */
+    /** Two servers were seen: now all connections to the address must lead to the same one. */
     private void confirm(Identity mine) throws IOException {
       for (int i = 0; i < CONFIRMATIONS; i++) {
         try (BlockingConnection more = BlockingConnection.to(endpoint, ticker)) {

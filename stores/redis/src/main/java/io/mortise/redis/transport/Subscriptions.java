@@ -12,22 +12,22 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who listens to which channels of a transport; they outlast its connections. In RESP3 a
- * subscription is answered by a push, which therefore has to be told from what is published.
+ * The subscriptions of a transport; they outlast its connections. In RESP3 a subscription is
+ * answered by a push, which must be told from published messages.
  *
- * <p>That somebody wants to listen and that the server passes on what is published are two things:
- * a server may refuse a subscription, and ends those of a slot that leaves it.
+ * <p>A wanted subscription and a confirmed one differ: a server may refuse a subscription, and ends
+ * those of a slot that leaves it.
  *
- * <p><b>The end of a subscription to a slot's channel is not sent.</b> The server ends it by itself
- * when the slot leaves, with the very push that would be the answer to the command, while the
- * command is then refused. A reader that took that push for the answer would give the refusal to
- * the next command, and from then on each answer to the wrong one. Such a channel is told to nobody
- * until the slot leaves or the connection ends.
+ * <p><b>A subscription to a slot's channel is never ended by a command.</b> When the slot leaves,
+ * the server ends it by itself, with the very push that would answer the command, and then refuses
+ * the command. A reader that took that push for the answer would give the refusal to the next
+ * command, and every later answer to the wrong one. Such a channel stays subscribed, without
+ * listeners, until the slot leaves or the connection ends.
  */
 final class Subscriptions {
   private final Map<String, Subscription> byChannel = new ConcurrentHashMap<>();
 
-  /** The two kinds of channels of the server. */
+  /** The server's two kinds of channels. */
   enum ChannelKind {
     EVERYWHERE(""),
     IN_SHARD("S");
@@ -49,13 +49,13 @@ final class Subscriptions {
     final ChannelKind kind;
     final Consumer<String> listener;
 
-    /** A command is on its way. */
+    /** A command is in flight. */
     volatile boolean asked = true;
 
-    /** The server has confirmed it, on the connection in use. */
+    /** The server has confirmed it on the connection in use. */
     volatile boolean confirmed;
 
-    /** The server has refused it, and not for a while. */
+    /** The server has refused it, and will do so again. */
     volatile boolean denied;
 
     Subscription(ChannelKind kind, Consumer<String> listener) {
@@ -64,7 +64,7 @@ final class Subscriptions {
     }
   }
 
-  /** What is to be sent, and what waits for its answer. */
+  /** A command to send, with its pending reply. */
   record SubscribeCommand(PendingCommand command, String verb, String channel) {
     String[] words() {
       return new String[] {verb, channel};
@@ -76,7 +76,7 @@ final class Subscriptions {
     return kind.wish("SUBSCRIBE", channel);
   }
 
-  /** Null if nothing is to be sent. */
+  /** Null if there is nothing to send. */
   @Nullable SubscribeCommand end(String channel) {
     Subscription subscription = byChannel.remove(channel);
     return subscription == null || subscription.kind == ChannelKind.IN_SHARD
@@ -84,7 +84,7 @@ final class Subscriptions {
         : subscription.kind.wish("UNSUBSCRIBE", channel);
   }
 
-  /** All of them, for a new connection. */
+  /** Subscribes to all channels on a new connection. */
   List<SubscribeCommand> anew() {
     List<SubscribeCommand> wishes = new ArrayList<>();
     byChannel.forEach(
@@ -108,7 +108,7 @@ final class Subscriptions {
     return wishes;
   }
 
-  /** The connection is gone, and with it what the server knew. */
+  /** The connection is gone, and with it the server's state. */
   void lost() {
     byChannel
         .values()
@@ -119,7 +119,7 @@ final class Subscriptions {
             });
   }
 
-  /** Whether the server passes on what is published there, as far as is known. */
+  /** Whether the server passes on messages of the channel, as far as is known. */
   boolean isConfirmed(String channel) {
     Subscription subscription = byChannel.get(channel);
     return subscription != null && subscription.confirmed;
@@ -145,7 +145,7 @@ final class Subscriptions {
     }
   }
 
-  /** The server has ended by itself what it had confirmed. */
+  /** The server has ended a confirmed subscription by itself. */
   void ended(String channel) {
     Subscription subscription = byChannel.get(channel);
     if (subscription != null) {
@@ -153,7 +153,7 @@ final class Subscriptions {
     }
   }
 
-  /** Passes on what was published; returns false if the push is something else. */
+  /** Passes on a published message; returns false if the push is another. */
   boolean tell(PushMessage pushMessage) {
     if (!pushMessage.is("message") && !pushMessage.is("smessage")) {
       return false;
@@ -170,7 +170,7 @@ final class Subscriptions {
     return pushMessage.items().size() == 3 && text(pushMessage, 0).endsWith("subscribe");
   }
 
-  /** Completes the command that is the next to be answered, if the push is its answer. */
+  /** Completes the oldest pending command, if the push answers it. */
   boolean answer(Queue<PendingCommand> waiting, PushMessage pushMessage) {
     PendingCommand command = waiting.peek();
     if (command == null

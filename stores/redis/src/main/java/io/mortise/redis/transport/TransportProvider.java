@@ -9,7 +9,7 @@ public interface TransportProvider {
   /** The value of the parameter {@code wire}. */
   String wire();
 
-  /** For the connections of one store to a server. Does not connect yet. */
+  /** A factory for the connections of one store to a server. Does not connect yet. */
   TransportFactory to(Endpoint endpoint);
 
   /** The provider of a wire; empty if its artifact is not there. */

@@ -4,7 +4,7 @@
 -- ARGV[1] = TTL (ms)
 -- ARGV[2…] = the value of the hold of each
 --
--- Returns for each key 1 if it was extended, 0 if the lock is free or somebody else's.
+-- Returns for each key 1 if it was extended, 0 if the lock is free or another's.
 --
 -- Atomic because Redis runs one script at a time. PEXPIRE is allowed on a full server, where SET is not. Expiry is by the
 -- server's clock. Lowest server version: 2.6.

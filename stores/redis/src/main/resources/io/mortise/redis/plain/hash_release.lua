@@ -1,10 +1,10 @@
--- Gives a lock of the hash layout back, and tells those who wait as their clients expect it.
+-- Releases a lock of the hash layout, and notifies waiters as their clients expect it.
 --
 -- KEYS[1] = the lock
--- KEYS[2] = the channel of those who wait for it
+-- KEYS[2] = the channel of its waiters
 -- ARGV[1] = the field of the hold
 --
--- Returns 1 if it was given back, 0 if the lock is free or somebody else's. A key of another type is somebody else's.
+-- Returns 1 if it was released, 0 if the lock is free or another's. A key of another type is another's.
 --
 -- Atomic because Redis runs one script at a time. DEL is allowed on a full server. Lowest server version: 2.6.
 

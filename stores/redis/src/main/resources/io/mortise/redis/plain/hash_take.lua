@@ -1,11 +1,11 @@
--- Takes a lock of the hash layout: a hash with one field, the holder, whose value counts its entries. We enter once, for
+-- Takes a lock of the hash layout: a hash with one field, the holder, whose value counts its entries. We enter once, since
 -- re-entry is counted in the process.
 --
 -- KEYS[1] = the lock
 -- ARGV[1] = TTL (ms)
 -- ARGV[2] = the field of the hold
 --
--- Returns 1 if it was taken, 0 if somebody has it.
+-- Returns 1 if it was taken, 0 if it is held.
 --
 -- Atomic because Redis runs one script at a time. Expiry is by the server's clock. Lowest server version: 2.6.
 

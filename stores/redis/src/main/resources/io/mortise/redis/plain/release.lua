@@ -3,7 +3,7 @@
 -- KEYS[1] = the lock
 -- ARGV[1] = the value of the hold
 --
--- Returns 1 if it was deleted, 0 if the lock is free or somebody else's. A key of another type is somebody else's.
+-- Returns 1 if it was deleted, 0 if the lock is free or another's. A key of another type is another's.
 --
 -- Atomic because Redis runs one script at a time. DEL is allowed on a full server. Lowest server version: 2.6.
 

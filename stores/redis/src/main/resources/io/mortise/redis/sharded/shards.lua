@@ -1,16 +1,15 @@
--- Compares a client's list of servers with the one that is written down here, writes it if there is none, and replaces
--- another one if that is meant.
+-- Compares a client's list of servers with the stored one, stores it if there is none, and replaces another one on request.
 --
 -- KEYS[1] = the list: <prefix>shards
--- KEYS[2] = the list before it, for as long as names that move are shut: <prefix>moving
+-- KEYS[2] = the previous list, for as long as names that move are shut: <prefix>moving
 -- ARGV[1] = ids of the client's servers, sorted, with commas between
 -- ARGV[2] = how long names that move are to be shut if the list is replaced (ms); 0 if it must not be
 --
--- Returns { 1, list before, ms that it matters yet } (0 ms: nothing moves), or { 0, list that is written down, 0 } if that is
+-- Returns { 1, previous list, ms that it still counts } (0 ms: nothing moves), or { 0, stored list, 0 } if the stored list is
 -- another one; nothing was changed then.
 --
--- A list that is replaced twice within that time shuts the names of the first change no longer than the second wants: wait
--- for one change to end before the next.
+-- If a list is replaced twice within that time, the names of the first change stay shut only as long as the second demands:
+-- wait for one change to end before the next.
 --
 -- Atomic because Redis runs one script at a time. Expiry is by the server's clock. Lowest server version: 6.2.
 

@@ -15,12 +15,12 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** How often a cluster's nodes are asked who serves what. */
+/** How often a cluster's nodes are asked for the map. */
 class ClusterNodesTest {
   private static final Duration LONG = Duration.ofSeconds(60);
   private static final int LAST = HashSlots.COUNT - 1;
 
-  /** In so many looks the pause has grown, or become short again. */
+  /** Looks after which the pause has grown, or become short again. */
   private static final int GROWING = 5;
 
   private static final int MEASURED = 10;
@@ -31,7 +31,9 @@ class ClusterNodesTest {
   private final AtomicReference<@Nullable SlotTransport> unserved = new AtomicReference<>();
   private volatile boolean changing;
 
-  /** Serves all slots but the last, or one less. Whoever looks meets the next failure meanwhile. */
+  /**
+   * Serves all slots but the last, or one slot less. Each look meets the next failure meanwhile.
+   */
   private void answer(FakeServer.Peer peer, List<?> command) throws IOException {
     if (command.get(0).equals("HELLO")) {
       peer.send("%1\r\n+proto\r\n:3\r\n");
@@ -50,7 +52,7 @@ class ClusterNodesTest {
     }
   }
 
-  /** How long the measured looks take that come after some others. */
+  /** How long the measured looks take, which follow some others. */
   private Duration timeOfLooks() {
     int first = looks.size() + GROWING;
     await().atMost(LONG).until(() -> looks.size() > first + MEASURED);

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Which host serves a slot, whatever nodes announce as theirs. */
+/** The host that serves a slot, for every way of nodes to announce theirs. */
 class SlotMapTest {
   private static final Endpoint ASKED =
       new Endpoint("asked.test", 7000, 0, null, null, false, null, Duration.ofSeconds(3));

@@ -20,11 +20,11 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Pages over a table of which SCAN shows one bucket after the other, whole. */
+/** Pages over a table whose buckets SCAN returns one by one, whole. */
 class ScanPagerTest {
   private static final int BUCKETS = 8;
 
-  /** A server's table. A cursor is the number of a bucket. */
+  /** A server's table. A cursor is a bucket number. */
   private static final class KeyTable {
     private final List<List<String>> buckets = new ArrayList<>();
 
@@ -51,7 +51,7 @@ class ScanPagerTest {
         : ScanPager.byScans(table::scan, CompletableFuture::completedFuture);
   }
 
-  /** A SCAN over all keys at once would stop the server for everybody. */
+  /** A SCAN over all keys at once would stop the server for all clients. */
   @ParameterizedTest
   @ValueSource(strings = {"0/999999999/0/0", "0/1001/0/0", "0/0", "x", "0/10/1/-1"})
   void givenCursorThatIsNotOurs_thenItIsRefused_andNothingIsSent(String cursor) {

@@ -27,9 +27,9 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Servers that can compare and delete by a command are asked to, found by trying. */
+/** On servers with a command to compare and delete, found by trying, that command is used. */
 class CompareAndDeleteTest {
-  /** As much of a server as it takes, with one of the two commands or none. */
+  /** As much of a server as needed, with one of the two commands or none. */
   private static final class CompareAndDeleteServer implements RedisTransport {
     final List<String> called = new ArrayList<>();
     private final Map<String, String> keys = new HashMap<>();

@@ -11,7 +11,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
-/** Which of several Sentinels is listened to. */
+/** The choice of the Sentinel to listen to. */
 class SentinelListenerTest {
   private static final Duration PATIENCE = Duration.ofSeconds(2);
 
@@ -27,7 +27,7 @@ class SentinelListenerTest {
   }
 
   @Test
-  @SuppressWarnings("try") // the listener is only open
+  @SuppressWarnings("try") // The listener is only open.
   void givenSentinelThatDoesNotSayWhoIsTheMaster_thenTheNextIsListenedTo() throws Exception {
     Queue<String> told = new ConcurrentLinkedQueue<>();
     ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();

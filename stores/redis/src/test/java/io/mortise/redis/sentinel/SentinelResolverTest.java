@@ -15,13 +15,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Whom of three Sentinels to believe that do not agree, or that count failovers anew. */
+/** The answer to believe of three Sentinels that disagree, or that count failovers anew. */
 class SentinelResolverTest {
   private static final Duration PATIENCE = Duration.ofSeconds(10);
   private static final int OLD = 1;
   private static final int NEW = 2;
 
-  /** One that names a master at a port, after so many failovers. */
+  /** A Sentinel that names a master at a port, after that many failovers. */
   private static final class FakeSentinel {
     final FakeServer server;
     volatile int port;
@@ -123,7 +123,7 @@ class SentinelResolverTest {
     sentinels.get(0).says(2, NEW);
     assertFound(NEW);
     sentinels.get(0).says(0, OLD);
-    // One alone is no majority, and those that are behind are of another opinion.
+    // One alone is no majority, and the Sentinels that are behind disagree.
     sentinels.get(1).server.close();
     assertRefused();
   }

@@ -21,7 +21,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A server that cannot be reached is tried again, whatever was thrown. */
+/** A server that cannot be reached is retried after any exception. */
 @Timeout(value = 30, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ShardedStoreTest {
   private static final StoreProfile PROFILE =
@@ -55,7 +55,7 @@ class ShardedStoreTest {
                     : null);
   }
 
-  /** A server whose list of servers is the same. */
+  /** A server with the same list of servers. */
   private static RedisTransport control() {
     return (RedisTransport)
         Proxy.newProxyInstance(

@@ -233,7 +233,7 @@ class DirectTransportTest {
     assertThat(waits(server)).isEqualTo(2);
   }
 
-  /** On another connection WAIT knows nothing of what was written on this. */
+  /** On another connection, WAIT does not cover writes of this one. */
   @Test
   void givenConnectionBreaks_thenReplicasAreNotAskedOnTheNext() throws Exception {
     AtomicBoolean mute = new AtomicBoolean(true);
@@ -470,7 +470,7 @@ class DirectTransportTest {
     assertThat(join(after)).isEqualTo("b");
   }
 
-  /** Refuses so many subscriptions, of either kind, before it takes them. */
+  /** Refuses that many subscriptions, of either kind, and then accepts them. */
   private FakeServer refusing(String error, int times) throws IOException {
     AtomicInteger left = new AtomicInteger(times);
     return open(
@@ -573,7 +573,7 @@ class DirectTransportTest {
                     && transport.isSubscribed("inbox"));
   }
 
-  /** As a server whose slot leaves between what it was asked before and that command. */
+  /** As a server whose slot leaves between the previous command and that one. */
   @Test
   void givenServerEndsASubscription_whileWeEndIt_thenAnswersStillBelongToTheirCommands()
       throws Exception {

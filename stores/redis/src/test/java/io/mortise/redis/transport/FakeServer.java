@@ -12,18 +12,18 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jspecify.annotations.Nullable;
 
-/** Speaks as much of the Redis protocol as it is told to, and misbehaves on request. */
+/** Speaks only the parts of the Redis protocol that a test scripts, and misbehaves on request. */
 public final class FakeServer implements AutoCloseable {
   private final ServerSocket listening;
   private final Script script;
   private final Thread accepting;
 
-  /** What was received so far, on all connections. */
+  /** All commands received so far, on all connections. */
   final Queue<List<?>> received = new ConcurrentLinkedQueue<>();
 
   final Queue<Peer> peers = new ConcurrentLinkedQueue<>();
 
-  /** What to do about a command. */
+  /** The reaction to a command. */
   public interface Script {
     void answer(Peer peer, List<?> command) throws IOException;
   }
@@ -54,7 +54,7 @@ public final class FakeServer implements AutoCloseable {
     return new FakeServer(0, script);
   }
 
-  /** Greets as a server does, and leaves the rest to the script. */
+  /** Greets as a server does, and leaves other commands to the script. */
   public static FakeServer greeting(Script rest) throws IOException {
     return start(
         (peer, command) -> {
@@ -105,7 +105,7 @@ public final class FakeServer implements AutoCloseable {
         script.answer(peer, command);
       }
     } catch (IOException e) {
-      // Closed, by whichever side.
+      // Closed by either side.
     }
   }
 
@@ -115,7 +115,7 @@ public final class FakeServer implements AutoCloseable {
     }
   }
 
-  /** Nobody is let in any more when this returns. */
+  /** No connection is accepted after this returns. */
   @Override
   public void close() throws IOException {
     listening.close();

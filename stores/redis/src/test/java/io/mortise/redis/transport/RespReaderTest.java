@@ -31,7 +31,7 @@ class RespReaderTest {
     return new ByteArrayInputStream(text.getBytes(StandardCharsets.UTF_8));
   }
 
-  /** Gives a few bytes at a time, as a network may. */
+  /** Yields a few bytes at a time, as a network may. */
   private static InputStream inPieces(String text, int most, long seed) {
     Random random = new Random(seed);
     return new FilterInputStream(stream(text)) {

@@ -15,14 +15,14 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Two connections that break while commands wait for the next one, and are made anew at once. */
+/** Two connections that break while commands wait for the next one, and reconnect at once. */
 class SameServerTest {
   private static final Duration LONG = Duration.ofSeconds(30);
 
   private final ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1);
   private final ManualTime time = new ManualTime();
 
-  /** Whether the connections that were made first have broken. */
+  /** Whether the first connections have broken. */
   private volatile boolean broken;
 
   @AfterEach
@@ -45,7 +45,7 @@ class SameServerTest {
         served.countDown();
         BoundedWait.join(later);
         BoundedWait.join(two.call("ECHO", "b"));
-        // Each connection asked its own server when it was made, and no other.
+        // Each connection asked only its own server when it was opened.
         assertThat(questions(first)).isEqualTo(2);
         assertThat(questions(second)).isEqualTo(2);
       }

@@ -26,14 +26,14 @@ import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store's connection for looking around, beside those of its sessions; made anew when its
- * ZooKeeper session is over. Thread-safe.
+ * A store's connection for inspection, beside those of its sessions; reopened when its ZooKeeper
+ * session is over. Thread-safe.
  */
 public final class AdminConnection {
-  /** Short-lived, for it holds nothing. */
+  /** Short, since it holds nothing. */
   private static final int SESSION_MILLIS = 10_000;
 
-  /** Shorter than most servers grant; mostly long enough to connect. */
+  /** Shorter than the minimum of most servers; mostly long enough to connect. */
   private static final int SHORT_MILLIS = 1_000;
 
   /** Long enough to connect to each of several servers in turn. */
@@ -44,13 +44,13 @@ public final class AdminConnection {
 
   private static final long PAUSE_NANOS = 20_000_000;
 
-  /** Most connections are up by then; servers of others are asked what they speak. */
+  /** Most connections are up by then; after it, servers are probed for TLS. */
   private static final long USUAL_NANOS = 1_000_000_000;
 
-  /** How long an answer to that may take at first. */
+  /** How long a probe's answer may take at first. */
   private static final Duration FIRST_ANSWER = Duration.ofSeconds(2);
 
-  /** That of servers which nobody has configured otherwise. */
+  /** The tick of servers with the default configuration. */
   private static final Duration DEFAULT_TICK = Duration.ofSeconds(2);
 
   private final ZooKeeperConnector zooKeeperConnector;
@@ -60,7 +60,7 @@ public final class AdminConnection {
   private final Ticker ticker;
   private volatile CompletableFuture<Void> probesEnd = CompletableFuture.completedFuture(null);
 
-  /** No monitor: a client is made under it, which would pin a virtual thread. */
+  /** Not a monitor: a client is made under it, which would pin a virtual thread. */
   private final ReentrantLock guard = new ReentrantLock();
 
   // Guarded by the guard.
@@ -68,12 +68,11 @@ public final class AdminConnection {
   private boolean closed;
 
   /**
-   * Not connected yet.
+   * Does not connect yet.
    *
-   * @param display what the store is called in messages
+   * @param display the store's name in messages
    * @param timeout how long to wait for a connection, or an answer
-   * @param executor closes connections that nobody waits for, and asks servers whether they speak
-   *     TLS
+   * @param executor closes connections in the background, and probes servers for TLS
    */
   public AdminConnection(
       ZooKeeperConnector zooKeeperConnector,
@@ -88,7 +87,7 @@ public final class AdminConnection {
     this.ticker = ticker;
   }
 
-  /** A handle, and when it is up. */
+  /** A client, and a future that completes when it is connected. */
   private static final class PendingConnection implements ZooKeeperConnection.ConnectionListener {
     final CompletableFuture<Void> up = new CompletableFuture<>();
     @Nullable ZooKeeperConnection zooKeeperConnection;
@@ -159,8 +158,8 @@ public final class AdminConnection {
   }
 
   /**
-   * A TLS mismatch looks to ZooKeeper's client like servers that are down. So servers are asked
-   * what they speak, again and again: one that starts, or is busy, may not tell at first.
+   * ZooKeeper's client reports a TLS mismatch as servers that are down. So servers are probed for
+   * TLS repeatedly: a server that starts, or is busy, may not tell at first.
    */
   private void awaitBesideExamination(CompletableFuture<Void> up, long end)
       throws InterruptedException {
@@ -186,14 +185,14 @@ public final class AdminConnection {
     }
   }
 
-  /** More each time, for servers that are slow at handshakes; a round has up to two answers. */
+  /** Grows each round, for servers with slow handshakes; a round has up to two answers. */
   private Duration answerLimit(int round) {
     Duration most = timeout.dividedBy(3);
     Duration limit = FIRST_ANSWER.multipliedBy(round);
     return limit.compareTo(most) < 0 ? limit : most;
   }
 
-  /** Waits; whether it failed is not looked at. */
+  /** Waits until it is done, successfully or not. */
   private boolean isDoneBefore(CompletableFuture<?> future, long end) throws InterruptedException {
     try {
       future.get(Math.max(0, end - ticker.nanos()), TimeUnit.NANOSECONDS);
@@ -205,13 +204,13 @@ public final class AdminConnection {
     }
   }
 
-  /** For what must not be used as it is. */
+  /** The exception for servers that must not be used as they are. */
   private StoreUnfitException unfit(String why) {
     return new StoreUnfitException("Store '" + display + "' cannot be used: " + why);
   }
 
   /**
-   * A client that was connected. Blocks until it is.
+   * A connected client. Blocks until it is connected.
    *
    * @throws StoreUnavailableException if it is not in time
    * @throws StoreUnfitException if the servers refuse
@@ -220,7 +219,7 @@ public final class AdminConnection {
     return await(connection());
   }
 
-  /** As {@link #client}, for who wants to know whether there is one. */
+  /** As {@link #client}, for callers that only check the connection. */
   public void awaitConnected() {
     var unused = client();
   }
@@ -236,12 +235,12 @@ public final class AdminConnection {
   }
 
   /**
-   * How long sessions can be here. Of servers that we connect to ourselves this takes two sessions
-   * more, side by side and closed in the background: one asks for too short a time and one for too
-   * long a time, and the servers grant the nearest that they allow. Of a client that was handed in
-   * the tick is taken for the default. Blocks.
+   * The limits of session lengths. For servers that we connect to ourselves this takes two more
+   * sessions, side by side and closed in the background: one asks for too short a time and one for
+   * too long a time, and the servers grant the nearest allowed. For a client that was handed in,
+   * the default tick is assumed. Blocks.
    *
-   * @param given the tick, if somebody has said it; else zero
+   * @param given the configured tick; else zero
    * @throws StoreUnavailableException if the servers cannot be reached in time
    * @throws StoreUnfitException if they refuse
    */
@@ -273,7 +272,7 @@ public final class AdminConnection {
             probesEnd, CompletableFuture.runAsync(() -> close(probe), executor));
   }
 
-  /** The servers are there, but so short a session may not be long enough to connect to them. */
+  /** The servers are reachable, but so short a session may be too short to connect. */
   private int granted(PendingConnection shortest) {
     try {
       shortest.up.get(SHORT_MILLIS, TimeUnit.MILLISECONDS);
@@ -292,9 +291,9 @@ public final class AdminConnection {
   }
 
   /**
-   * Servers grant between 2 and 20 ticks, unless somebody has set that otherwise: the lower limit
-   * to less, so that a tick is longer than half of it, or the upper limit to more. If the two do
-   * not agree, the tick is not taken for shorter than what ticks mostly are.
+   * Servers grant between 2 and 20 ticks by default. A configuration may lower the minimum, so that
+   * a tick is longer than half of it, or raise the maximum. If the two bounds disagree, the tick is
+   * taken for no shorter than the usual one.
    */
   private static Duration tick(int least, int most) {
     int half = (least + 1) / 2;
@@ -302,20 +301,20 @@ public final class AdminConnection {
   }
 
   /**
-   * Makes a node and all above it where they are missing, and finds out whether we may make others
-   * below. Goes on over connections that break meanwhile. Blocks.
+   * Makes a node and its missing ancestors, and checks the right to make nodes below it. Goes on
+   * over connections that break meanwhile. Blocks.
    *
    * @throws StoreUnavailableException if no answer comes in time
-   * @throws StoreUnfitException if we may not
+   * @throws StoreUnfitException if the right is missing
    */
   public void prepare(String path, List<ACL> acl, CreateMode mode) {
     prepare(path, List.of(Op.create(path, new byte[0], acl, mode)), acl, mode);
   }
 
   /**
-   * The same, where the node is made in one transaction with others.
+   * The same, for a node that is made in one transaction with others.
    *
-   * @param initialNodes makes the node, and what is to be there from the beginning
+   * @param initialNodes makes the node and its initial children
    * @param mode of the nodes above it
    */
   public void prepare(String path, List<Op> initialNodes, List<ACL> acl, CreateMode mode) {
@@ -327,7 +326,7 @@ public final class AdminConnection {
             "Store '%s' was connected, but has not answered within %s: %s."
                 .formatted(display, DurationText.format(timeout), code));
       }
-      // What is not connected any more may say so at once.
+      // A broken connection may fail at once.
       LockSupport.parkNanos(PAUSE_NANOS);
       code = tryToPrepare(path, initialNodes, acl, mode);
     }
@@ -345,7 +344,7 @@ public final class AdminConnection {
   private Code tryToPrepare(String path, List<Op> initialNodes, List<ACL> acl, CreateMode mode) {
     ZooKeeper client = client();
     Code code = Code.NONODE;
-    // It may be removed, as nobody uses it, before it is tried.
+    // The unused node may be removed before the right is tried.
     for (int tries = 0; tries < 3 && code == Code.NONODE; tries++) {
       code = make(client, path, initialNodes, acl, mode);
       if (code == Code.OK || code == Code.NODEEXISTS) {
@@ -378,7 +377,7 @@ public final class AdminConnection {
     return get(made);
   }
 
-  /** Makes and removes a node in one step, which leaves nothing. */
+  /** Makes and removes a node in one transaction, which leaves nothing. */
   private Code tryBelow(ZooKeeper client, String path, List<ACL> acl) {
     String probe = path + "/" + UUID.randomUUID();
     CompletableFuture<Code> tried = new CompletableFuture<>();

@@ -15,7 +15,7 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The requests of a session for single nodes. None waits. Answers come under the session's guard,
+ * A session's requests for single nodes. No method blocks. Answers come under the session's guard,
  * on the client's one event thread, in the order of the requests, and in order with the events of
  * watches.
  */
@@ -27,7 +27,7 @@ public final class AsyncNodeClient {
   private final OutboxLock guard;
 
   /**
-   * Over a client, for one session.
+   * Uses a client, for one session.
    *
    * @param acl of the nodes that are made
    */
@@ -37,22 +37,21 @@ public final class AsyncNodeClient {
     this.guard = guard;
   }
 
-  /** The client itself. */
   public ZooKeeper client() {
     return client;
   }
 
-  /** What came of a request; the value is null unless the code is OK. Called under the guard. */
+  /**
+   * Takes the result of a request; the value is null unless the code is OK. Called under the guard.
+   */
   @FunctionalInterface
   public interface NodeCallback<T> {
     /** The request was answered, or its connection broke. */
     void onResult(Code code, @Nullable T value);
   }
 
-  /** A node that was made. */
   public record CreatedNode(String path, Stat stat) {}
 
-  /** A node that was read. */
   public static final class ReadNode {
     private final byte[] data;
     private final Stat stat;
@@ -67,7 +66,7 @@ public final class AsyncNodeClient {
       return data;
     }
 
-    /** What else is known of it. */
+    /** Its stat. */
     public Stat stat() {
       return stat;
     }
@@ -77,7 +76,6 @@ public final class AsyncNodeClient {
     guard.run(() -> nodeCallback.onResult(Code.get(rc), value));
   }
 
-  /** Makes a node. */
   public void create(
       String path, byte[] data, CreateMode mode, NodeCallback<CreatedNode> nodeCallback) {
     AsyncCallback.Create2Callback made =
@@ -86,7 +84,6 @@ public final class AsyncNodeClient {
     client.create(path, data, acl, mode, made, null);
   }
 
-  /** Lists the children of a node. */
   public void children(
       String path, @Nullable Watcher watcher, NodeCallback<List<String>> nodeCallback) {
     AsyncCallback.ChildrenCallback listed =
@@ -95,7 +92,7 @@ public final class AsyncNodeClient {
   }
 
   /**
-   * Watches a node. By its data, as Curator does, not by its existence: a watch on a node that is
+   * Watches a node by its data, as Curator does, not by its existence: a watch on a node that is
    * gone would stay.
    */
   public void watch(String path, Watcher watcher, NodeCallback<Stat> nodeCallback) {
@@ -111,13 +108,12 @@ public final class AsyncNodeClient {
     client.addWatch(path, watcher, AddWatchMode.PERSISTENT_RECURSIVE, watched, null);
   }
 
-  /** Gives up a watch; nobody waits for that. */
+  /** Removes a watch; no caller waits for that. */
   public void unwatch(String path, Watcher watcher) {
     client.removeWatches(
         path, watcher, Watcher.WatcherType.Any, true, (rc, asked, context) -> {}, null);
   }
 
-  /** Reads a node. */
   public void read(String path, NodeCallback<ReadNode> nodeCallback) {
     AsyncCallback.DataCallback read =
         (rc, asked, context, data, stat) ->
@@ -125,14 +121,13 @@ public final class AsyncNodeClient {
     client.getData(path, false, read, null);
   }
 
-  /** Looks whether a node exists. */
   public void stat(String path, NodeCallback<Stat> nodeCallback) {
     AsyncCallback.StatCallback looked =
         (rc, asked, context, stat) -> answer(nodeCallback, rc, rc == 0 ? stat : null);
     client.exists(path, false, looked, null);
   }
 
-  /** Writes a node if it has this version; any, if that is -1. */
+  /** Writes a node if it has this version; -1 for any. */
   public void write(
       String path, byte @Nullable [] data, int version, NodeCallback<Stat> nodeCallback) {
     AsyncCallback.StatCallback written =
@@ -168,7 +163,7 @@ public final class AsyncNodeClient {
 
   /**
    * Makes a directory and all above it, as containers, which the server removes some time after
-   * they have become empty. Those that are there stay as they are. Gives no value.
+   * they have become empty. Existing nodes are left unchanged. The result has no value.
    */
   public void directories(String path, NodeCallback<CreatedNode> nodeCallback) {
     int slash = path.indexOf('/', 1);

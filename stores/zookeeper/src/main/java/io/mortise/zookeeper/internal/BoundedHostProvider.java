@@ -8,10 +8,10 @@ import org.apache.zookeeper.client.HostProvider;
 import org.apache.zookeeper.client.StaticHostProvider;
 
 /**
- * The servers that a client tries, one after the other, and how long a try may take: ZooKeeper's
- * client divides the session timeout by the {@link #size} of what it is given. Else a connection
- * that was taken and is never answered would cost one who knows but one server the whole session: a
- * server that is alone does that to those who come while it starts (ZOOKEEPER-5051).
+ * The servers that a client tries one after the other, with a bound for each attempt: ZooKeeper's
+ * client divides the session timeout by the {@link #size} of its list. Otherwise a connection that
+ * was accepted and is never answered could cost a client with only one server the whole session. A
+ * standalone server causes that for clients that connect while it starts (ZOOKEEPER-5051).
  */
 final class BoundedHostProvider implements HostProvider {
   private static final Duration SHORTEST = Duration.ofSeconds(1);
@@ -20,7 +20,7 @@ final class BoundedHostProvider implements HostProvider {
   private final int size;
 
   /**
-   * One client's.
+   * For one client.
    *
    * @param timeout how long an answer may take
    */

@@ -1,11 +1,11 @@
 package io.mortise.zookeeper.internal;
 
-/** Runs something once, when the last of several steps has ended. Guarded by its session. */
+/** Runs an action once, when the last of several steps has ended. Guarded by its session. */
 public final class Countdown {
   private final Runnable then;
   private int open;
 
-  /** Runs it here and now if there are no steps. */
+  /** Runs it at once if there are no steps. */
   public Countdown(int steps, Runnable then) {
     this.open = steps;
     this.then = then;
@@ -29,7 +29,7 @@ public final class Countdown {
     }
   }
 
-  /** Steps that have not ended are waited for no longer. */
+  /** Stops waiting for the remaining steps. */
   public void giveUp() {
     if (open > 0) {
       open = 0;

@@ -11,12 +11,12 @@ import java.util.concurrent.TimeUnit;
 public final class DelayedTaskScheduler {
   private static final long RETRY_NANOS = 500_000_000;
 
-  /** The common pool may be full of tasks of the application. */
+  /** The common pool may be full of the application's tasks. */
   private static final Executor ENDS = WorkerPools.named("mortise-zookeeper-end");
 
   private final ScheduledThreadPoolExecutor executor;
 
-  /** Its thread bears that name. */
+  /** Its thread has that name. */
   DelayedTaskScheduler(String name) {
     executor = new ScheduledThreadPoolExecutor(1, WorkerPools.daemons(name));
     executor.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
@@ -28,12 +28,12 @@ public final class DelayedTaskScheduler {
     Future<?> unused = cancellable(nanos, step);
   }
 
-  /** The same, for what may have become needless before. */
+  /** The same, for a step that may become needless. */
   public Future<?> cancellable(long nanos, Runnable step) {
     try {
       return executor.schedule(step, nanos, TimeUnit.NANOSECONDS);
     } catch (RejectedExecutionException e) {
-      // The store is closed, and nobody waits for this any more.
+      // The store is closed, and no caller waits for this any more.
       return CompletableFuture.completedFuture(null);
     }
   }
@@ -43,7 +43,7 @@ public final class DelayedTaskScheduler {
     CompletableFuture.delayedExecutor(RETRY_NANOS, TimeUnit.NANOSECONDS, ENDS).execute(step);
   }
 
-  /** What was to run later does not. */
+  /** Drops pending steps. */
   void close() {
     executor.shutdownNow();
   }

@@ -6,14 +6,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.zookeeper.KeeperException.Code;
 
 /**
- * Removes what a session leaves whose ZooKeeper session belongs to somebody else and goes on: its
- * ephemeral nodes would stay for as long as that lives. Tried again until the server has confirmed
- * it, or that session has ended too. Thread-safe.
+ * Removes the ephemeral nodes of an ended session whose ZooKeeper session belongs to another owner
+ * and goes on: they would last as long as that. Retried until the server has confirmed it, or that
+ * session has ended too. Thread-safe.
  */
 public final class EphemeralNodeCleaner {
   private EphemeralNodeCleaner() {}
 
-  /** Nodes to be deleted, and a node whose watch is to be given up. Does not block. */
+  /** Deletes nodes, and removes the watch on a node. Does not block. */
   public static void remove(
       ZooKeeperConnection zooKeeperConnection, List<String> nodes, String watched) {
     if (!zooKeeperConnection.client().getState().isAlive()

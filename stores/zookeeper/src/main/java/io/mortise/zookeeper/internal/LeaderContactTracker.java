@@ -5,7 +5,8 @@ import java.util.Iterator;
 import java.util.List;
 
 /**
- * When this session was surely heard of by the leader: the rule that says what a renewal is worth.
+ * Tracks the latest time at which the leader surely knew that this session was alive: the rule that
+ * bounds how long a renewal lasts.
  *
  * <p><b>Why an answer alone is not enough.</b> Sessions are expired by the leader. A follower tells
  * it of the sessions that it has heard of in its answers to the leader's pings, twice a tick; a
@@ -15,25 +16,25 @@ import java.util.List;
  * <p><b>The rule.</b> Three requests on one connection, each answered by the leader: one that was
  * sent at {@code t}; a second, sent at least a tick after the first was answered; a third, sent
  * after the second was answered. When the third is answered, the session lives until {@code t} plus
- * its timeout at least. For between the two first answers the leader sent a ping, and the follower
- * has answered it, with the note of the first request, before it passed on the answer to the
- * second: both come to it in order. And the note came to the leader before the third request: both
- * leave the follower in order. Of times only this matters: the leader, which pings twice a tick,
- * does so once at least. How long anything is on its way does not; with fewer requests it would
- * ({@code LeaderContactModel}).
+ * its timeout at least. Between the first two answers the leader sent a ping. The follower answered
+ * it, with the note of the first request, before it passed on the second answer, since both reach
+ * it in order. That note reached the leader before the third request, since both leave the follower
+ * in order. The only timing assumption is that the leader, which pings twice a tick, does so at
+ * least once. The time in flight does not matter; with fewer requests it would ({@code
+ * LeaderContactModel}).
  *
  * <p>A renewal at {@code u} that promises a TTL from {@code u} needs such a {@code t} with {@code t
- * + timeout >= u + TTL}. With a timeout as long as the TTL it is itself the first of the three.
- * With one that is longer by what lies between two renewals, the renewal before may be the first,
- * this one the second, and a read that goes through the leader the third.
+ * + timeout >= u + TTL}. With a timeout as long as the TTL it is itself the first of the three. If
+ * the timeout is longer by the interval of two renewals, the previous renewal may be the first,
+ * this one the second, and a read through the leader the third.
  *
  * <p>Times are those of the monotonic clock, in nanoseconds. Guarded by its session.
  */
 final class LeaderContactTracker {
   /**
-   * Requests that may yet be proven. There are four of them as a rule. When there are more, those
-   * that come are not remembered, for the first ones must not be forgotten: in a tick and two more
-   * requests they are proven, and without them nothing ever would be.
+   * Requests that may still be proven, usually four. Beyond this number new ones are not
+   * remembered, and the first ones are kept: they are proven after a tick and two more requests,
+   * and without them nothing ever would be.
    */
   private static final int MOST = 16;
 
@@ -43,7 +44,7 @@ final class LeaderContactTracker {
   private boolean isProven;
   private long proven;
 
-  /** An answered request of which it is not yet proven that the leader knows. */
+  /** An answered request that the leader is not yet proven to know of. */
   private static final class UnprovenContact {
     final long sentAt;
     final long answeredAt;
@@ -60,9 +61,9 @@ final class LeaderContactTracker {
   }
 
   /**
-   * No touches yet.
+   * Starts without contacts.
    *
-   * @param relay in how long the leader surely pings its followers
+   * @param relay the time within which the leader surely pings its followers
    */
   LeaderContactTracker(long relay) {
     this.relay = relay;
@@ -80,7 +81,7 @@ final class LeaderContactTracker {
     }
   }
 
-  /** A request that was sent on that connection was answered by the leader. */
+  /** The leader answered a request that was sent on that connection. */
   void answered(long sentAt, long answeredAt, long on) {
     if (on != connection) {
       connection = on;
@@ -109,7 +110,7 @@ final class LeaderContactTracker {
                 unprovenContact.isFollowed && unprovenContact.sentAt + timeout - until >= 0);
   }
 
-  /** Whether the session lives until {@code until} at least. */
+  /** Whether the session lives at least until {@code until}. */
   boolean reach(long until, long timeout) {
     return isProven && proven + timeout - until >= 0;
   }

@@ -29,30 +29,30 @@ import org.jspecify.annotations.Nullable;
  * The facts of a store: a persistent node for each, with {@code VERSION EXPIRES CONTENT}, times in
  * microseconds. Thread-safe.
  *
- * <p><b>Buckets.</b> ZooKeeper tells all children of a node in one packet, which has a limit. So
- * the facts are spread over 256 nodes by their names; those stay for ever.
+ * <p><b>Buckets.</b> ZooKeeper lists all children of a node in one packet, which has a limit. So
+ * the facts are spread by name over 256 nodes, which are permanent.
  *
- * <p><b>Versions.</b> A node that was removed and made again counts its versions from zero, so that
- * a late writer could take the new one for the old one. So each removal also writes the bucket, and
- * each replacement is a transaction that checks that the bucket is as it was read first.
+ * <p><b>Versions.</b> A node that was removed and made again counts its versions from zero, so a
+ * stale writer could mistake the new one for the old one. So each removal also writes the bucket,
+ * and each replacement is a transaction that checks that the bucket is unchanged since it was read.
  *
- * <p><b>Clock.</b> ZooKeeper tells its time only in the stat of a node that is written. So a node
- * is written once a minute by each process that uses facts; in between this process's ticker goes
- * on. It lags behind the leader's clock by a round trip at most.
+ * <p><b>Clock.</b> ZooKeeper reveals its time only in the stat of a written node. So each process
+ * that uses facts writes a node once a minute; in between it adds its own ticker. It lags behind
+ * the leader's clock by a round trip at most.
  */
 public final class NodeFacts {
   private static final long CLOCK_NANOS = TimeUnit.MINUTES.toNanos(1);
 
-  /** Less than the minute between two questions of a process, so that each minute has a sweep. */
+  /** Less than the minute between two claims of a process, so that each minute has a sweep. */
   private static final long SWEEP_MICROS = TimeUnit.SECONDS.toMicros(50);
 
-  /** A removal somewhere else makes a replacement look again. */
+  /** A removal of another fact makes a replacement read again. */
   private static final int MOST_TRIES = 10;
 
-  /** So many buckets are listed at one time. */
+  /** Buckets that are listed at one time. */
   private static final int LISTS = 16;
 
-  /** So many nodes are read to find one that has expired. */
+  /** Nodes read for each expired fact that is looked for. */
   private static final int READS_EACH = 4;
 
   private static final byte[] NOTHING = new byte[0];
@@ -66,8 +66,7 @@ public final class NodeFacts {
   private volatile @Nullable ServerTime serverTime;
 
   /**
-   * Facts that are children of one node. It is made when it is needed, as are the clock and what is
-   * above them.
+   * Facts below one node. It is made when it is needed, as are the clock node and the ancestors.
    *
    * @param acl of the nodes that are made
    * @param clock the node that is written to learn the leader's time
@@ -81,7 +80,7 @@ public final class NodeFacts {
     this.parent = parent;
   }
 
-  /** What the leader's clock showed, and when that was heard. */
+  /** A reading of the leader's clock, and when it arrived. */
   private record ServerTime(long micros, long heardNanos) {
     long at(long nanos) {
       return micros + TimeUnit.NANOSECONDS.toMicros(nanos - heardNanos);
@@ -110,7 +109,7 @@ public final class NodeFacts {
     }
   }
 
-  /** What a look has found. */
+  /** The result of a read. */
   private record FactLook(int bucketVersion, @Nullable FactNode node) {
     Fact at(long nowMicros) {
       return node == null || node.expiresMicros() <= nowMicros ? Fact.NONE : node.fact();
@@ -161,7 +160,7 @@ public final class NodeFacts {
         null);
   }
 
-  /** Makes a node; what is missing above it is removed by the server when it is empty. */
+  /** Makes a node; the server removes its created ancestors when they are empty. */
   private void make(
       ZooKeeper client, String path, CreateMode mode, CompletableFuture<?> answer, Runnable then) {
     client.create(
@@ -189,7 +188,7 @@ public final class NodeFacts {
 
   // ---- Reading and replacing ----
 
-  /** Looks at a fact as the leader knows it, and before that at its bucket. */
+  /** Reads the bucket and then the fact, as the leader knows them. */
   private void look(
       ZooKeeper client, String node, CompletableFuture<?> answer, Consumer<FactLook> then) {
     String bucket = NodeLayout.parent(node);
@@ -249,7 +248,7 @@ public final class NodeFacts {
         (client, answer) -> new Replacement(client, answer, name, version, content, keep).look());
   }
 
-  /** One replacement, which looks again while it meets removals of other facts. */
+  /** One replacement, which reads again while removals of other facts interfere. */
   private final class Replacement {
     private final ZooKeeper client;
     private final CompletableFuture<Long> answer;
@@ -313,7 +312,7 @@ public final class NodeFacts {
       }
     }
 
-    /** Somebody wrote, or a fact was removed: the next look tells which. */
+    /** A write or a removal interfered: the next read tells which. */
     private void again() {
       if (++tries < MOST_TRIES) {
         look();
@@ -325,7 +324,7 @@ public final class NodeFacts {
 
   // ---- Sweeping ----
 
-  /** One process a minute. */
+  /** Lets one process a minute sweep. */
   public CompletionStage<Boolean> claimSweep() {
     return resources.ask(
         (client, answer) ->
@@ -357,7 +356,7 @@ public final class NodeFacts {
         null);
   }
 
-  /** Removes some that have expired, of a random choice of all. */
+  /** Removes some expired facts, from a random choice of all. */
   public CompletionStage<Integer> sweep(int budget) {
     return resources.ask(
         (client, answer) ->

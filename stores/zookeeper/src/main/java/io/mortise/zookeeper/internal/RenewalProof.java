@@ -8,13 +8,13 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * Finds out of a renewal whether it keeps the session alive, by the rule of {@link
- * LeaderContactTracker}: by two requests more, a tick later, which go through the leader and write
- * nothing. Where a tick takes a large part of the TTL, renewals before help, and the session has to
- * live for longer. Never more than four requests. Guarded by its session.
+ * Determines whether a renewal keeps the session alive, by the rule of {@link
+ * LeaderContactTracker}: two more requests, a tick later, which go through the leader and write
+ * nothing. If a tick is a large part of the TTL, earlier renewals help, and the session has to be
+ * longer. Never more than four requests. Guarded by its session.
  */
 final class RenewalProof {
-  /** How many ticks a TTL needs to have renewals prove themselves ({@code RenewalModel}). */
+  /** How many ticks a TTL needs so that renewals prove themselves ({@code RenewalModel}). */
   private static final int PROMPT_TICKS = 4;
 
   private final OutboxLock guard;
@@ -24,13 +24,13 @@ final class RenewalProof {
   private final Duration wanted;
   private final long ttl;
 
-  /** What has no answer yet. */
+  /** Renewals without an answer yet. */
   private final List<ProofRequest> open = new ArrayList<>();
 
   /**
-   * Of a session that nothing was sent of yet.
+   * For a session that has sent nothing yet.
    *
-   * @param relay in how long the leader surely pings its followers: a tick
+   * @param relay the time within which the leader surely pings its followers: a tick
    */
   RenewalProof(
       OutboxLock guard,
@@ -51,15 +51,15 @@ final class RenewalProof {
     return leaderContactTracker.relay();
   }
 
-  /** What the server is asked to grant. */
+  /** The session timeout to ask the server for. */
   int wantedMillis() {
     return millis(wanted);
   }
 
   /**
-   * How long a session is to be: as long as the TTL, if that has four ticks. Below that a renewal
-   * that proves itself comes too late after a connection that breaks; so the one that was sent a
-   * tick before, or those before that, have to prove it, and the session is longer by as much:
+   * The session timeout: as long as the TTL, if that has four ticks. Below that, a self-proving
+   * renewal comes too late after a broken connection. So an earlier renewal, sent a tick or more
+   * before, has to prove it, and the session is longer by as much:
    *
    * <ul>
    *   <li>from two ticks on, by a tick, rounded up to thirds of the TTL, which is how often the
@@ -92,7 +92,7 @@ final class RenewalProof {
   }
 
   /**
-   * What was sent then was answered by the leader, just now.
+   * The leader has just answered the request sent then.
    *
    * @param then told, under the guard, whether the session surely lives for a TTL from then
    */
@@ -121,10 +121,7 @@ final class RenewalProof {
     }
   }
 
-  /**
-   * What is to be known: whether the session lives until then, a TTL from the renewal. Compared by
-   * identity.
-   */
+  /** A question: does the session live until then, a TTL from the renewal? Compared by identity. */
   private static final class ProofRequest {
     private final ZooKeeperConnection zooKeeperConnection;
     private final long sentAt;
@@ -161,7 +158,7 @@ final class RenewalProof {
     }
   }
 
-  /** Answers all that is proven by now, whichever request has proven it. */
+  /** Answers all questions that are proven by now, whichever request has proven them. */
   private void settle() {
     List<ProofRequest> proven =
         open.stream()
@@ -186,8 +183,9 @@ final class RenewalProof {
   }
 
   /**
-   * The second request of the three, a tick after the answer to the first, and the third. Also if
-   * the question has its answer by then, from a renewal before: the next one needs this one.
+   * Sends the second of the three requests, a tick after the answer to the first, and the third.
+   * Also if an earlier renewal has answered the question by then, since the next one needs this
+   * one.
    */
   private void later(ProofRequest question) {
     long left = leaderContactTracker.relay() - (ticker.nanos() - question.answeredAt);
@@ -202,7 +200,7 @@ final class RenewalProof {
       return;
     }
     if (leaderContactTracker.reach(question.sentAt, 0)) {
-      // Others have proven it meanwhile.
+      // Other requests have proven it meanwhile.
       then.run();
       return;
     }

@@ -6,13 +6,13 @@ import org.apache.zookeeper.Watcher.Event.EventType;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the layouts do differently in the life of a session, as {@link SessionRenewal} asks for it.
- * All methods are called under the session's guard, and do not block.
+ * The differences between the layouts in the life of a session, as {@link SessionRenewal} calls
+ * them. All methods are called under the session's guard, and do not block.
  */
 public interface SessionLayout {
   /**
-   * Makes what a session needs before its first request. Asked for again if the connection breaks
-   * before the answer.
+   * Makes the nodes that a session needs before its first request. Called again if the connection
+   * breaks before the answer.
    */
   void open(ZooKeeperConnection connection, long beat, StepCallback then);
 
@@ -32,7 +32,7 @@ public interface SessionLayout {
   default void changed(EventType type, String path) {}
 
   /**
-   * Ends what the session has, as none of it is believed any more.
+   * Ends all claims of the session, as none of it is believed any more.
    *
    * @param isTaken whether others may hold by now
    * @param lent the connection of a client that was handed in, to be ignored from now on; its
@@ -42,16 +42,16 @@ public interface SessionLayout {
    */
   void end(boolean isTaken, @Nullable ZooKeeperConnection lent, Runnable then);
 
-  /** Is given the one answer to a step, under the guard. An answer that comes late is ignored. */
+  /** Takes the one answer to a step, under the guard. A late answer is ignored. */
   interface StepCallback {
     /**
      * The step is done.
      *
-     * @param storeMillis the servers' time, or 0 if it is not known
+     * @param storeMillis the servers' time, or 0 if unknown
      */
     void succeeded(long storeMillis);
 
-    /** The servers answered this, or did not answer. */
+    /** The servers answered with this code, or did not answer. */
     void failed(Code code);
 
     /** The step shows that the session is lost, or that the servers cannot be used. */

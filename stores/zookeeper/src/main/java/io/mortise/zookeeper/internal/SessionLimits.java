@@ -5,17 +5,18 @@ import io.mortise.spi.time.DurationText;
 import java.time.Duration;
 
 /**
- * How long ZooKeeper sessions can be here, and what that means for a TTL.
+ * The limits of ZooKeeper session lengths, and their consequences for a TTL.
  *
  * @param tick at least a tick of the servers
- * @param longest what the servers grant at most; of a client that was handed in, what it has
- * @param isOwn whether sessions are our own, so that they can be asked to be longer than the TTL
+ * @param longest the longest session that the servers grant; for a client that was handed in, its
+ *     own
+ * @param isOwn whether sessions are our own, so that they can be longer than the TTL
  */
 public record SessionLimits(Duration tick, Duration longest, boolean isOwn) {
   /**
    * Refuses a TTL for which there is no session.
    *
-   * @throws IllegalArgumentException with the numbers, and what to do
+   * @throws IllegalArgumentException with the numbers, and advice
    */
   public void check(Duration ttl, String display) {
     if (longest.compareTo(ttl) >= 0) {
@@ -33,7 +34,7 @@ public record SessionLimits(Duration tick, Duration longest, boolean isOwn) {
                 DurationText.formatExact(longest)));
   }
 
-  /** What a client can find out of how the servers are set. */
+  /** The server configuration as far as a client can determine it. */
   public StoreReport report(String mode) {
     StoreReport.Builder report =
         StoreReport.about(mode)

@@ -22,11 +22,11 @@ import org.apache.zookeeper.Watcher.Event.EventType;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Opens a session, renews it and ends it, whatever the layout. A session is a ZooKeeper session;
- * what else the layout needs is left to {@link SessionLayout}.
+ * Opens, renews and ends a session, in either layout. A session is a ZooKeeper session; {@link
+ * SessionLayout} adds the layout's own parts.
  *
  * <p><b>Renewal.</b> The ZooKeeper client keeps its session alive by itself; the engine has to know
- * since when that is certain. An answer of a follower does not prove it, for the follower may be
+ * up to when that is certain. An answer of a follower does not prove it, since the follower may be
  * cut off from the leader, which expires sessions (invariants.md#zookeeper-renewal). So a renewal
  * is a request that the leader answers, and {@link RenewalProof} decides what the answer proves.
  * One such request is in flight at a time; its proof may end after that of the next one.
@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  * <p><b>No renewal</b> for a TTL ends the session from this side: an engine that is stuck must not
  * hold locks because the client's own thread goes on.
  *
- * <p><b>A client that was handed in</b> is left open: the layout removes what this session has.
+ * <p><b>A client that was handed in</b> is left open: the layout removes this session's nodes.
  *
  * <p>Guarded by its session. {@link #renew}, {@link #close} and the events of the connection take
  * the guard; all else is called under it.
@@ -57,7 +57,7 @@ public final class SessionRenewal implements ZooKeeperConnection.ConnectionListe
   private Renewal.Lost lost = Refusals.SESSION_CLOSED;
   private @Nullable ZooKeeperConnection zooKeeperConnection;
 
-  /** The number of the connection that the session has used last; 0 if it has used none. */
+  /** The number of the connection that the session used last; 0 if it has used none. */
   private long usedConnection;
 
   private boolean isConnecting;
@@ -67,9 +67,9 @@ public final class SessionRenewal implements ZooKeeperConnection.ConnectionListe
   private long lastAsked;
   private long beat;
 
-  /** Where the session stands. */
+  /** The phase of the session. */
   private enum SessionPhase {
-    /** Unknown to the servers; also after a failed try to open it. */
+    /** Unknown to the servers; also after a failed attempt to open it. */
     NEW,
     OPENING,
     OPEN,
@@ -105,7 +105,7 @@ public final class SessionRenewal implements ZooKeeperConnection.ConnectionListe
     return phase == SessionPhase.OVER;
   }
 
-  /** Whether the servers answer nothing in its name any more. */
+  /** Whether the servers have surely stopped answering in its name. */
   public boolean isGone() {
     ZooKeeperConnection last = zooKeeperConnection;
     return isOver()
@@ -123,12 +123,12 @@ public final class SessionRenewal implements ZooKeeperConnection.ConnectionListe
     return present;
   }
 
-  /** The last beat that the engine asked for. */
+  /** The last beat that the engine sent. */
   public long beat() {
     return beat;
   }
 
-  /** What is left of the session if it is not renewed again; for people. */
+  /** The remaining life of the session without another renewal; for display. */
   public Duration left() {
     return isOpen()
         ? Duration.ofNanos(Math.max(0, lastAsked + ttl - ticker.nanos()))
@@ -204,7 +204,7 @@ public final class SessionRenewal implements ZooKeeperConnection.ConnectionListe
 
   /**
    * Opening over a connection of our own waits for no proof, and callers wait for it. An engine
-   * that has not heard that it is open asks the same again, which does.
+   * that missed the answer repeats the same renewal, which does.
    */
   private long limit() {
     long proof = Math.max(ttl / 3, 2 * renewalProof.relay() + REPLY_NANOS);
@@ -222,7 +222,8 @@ public final class SessionRenewal implements ZooKeeperConnection.ConnectionListe
     } else if (!isNew && beat != previous && beat != asked.next) {
       answer(asked, Refusals.RENEWED_BY_ANOTHER);
     } else {
-      // Here, and not when it is proven: tries of one renewal may be proven after the next one.
+      // Set here, not when it is proven: repeated sends of one renewal may be proven after the next
+      // one.
       beat = asked.next;
       lastAsked = asked.sentAt;
       if (isNew) {
@@ -252,8 +253,8 @@ public final class SessionRenewal implements ZooKeeperConnection.ConnectionListe
   }
 
   /**
-   * The engine asks again while it has no answer, often if it takes long to connect. Only the last
-   * try is sent: its answer is one to all earlier tries, too.
+   * The engine repeats a renewal while it has no answer, often if connecting takes long. Only the
+   * latest is sent: its answer is one to all earlier ones, too.
    */
   private PendingRenewal latest() {
     PendingRenewal next = waiting.removeLast();
@@ -279,7 +280,7 @@ public final class SessionRenewal implements ZooKeeperConnection.ConnectionListe
     advance();
   }
 
-  /** With the notifications of all that happened before it was asked. */
+  /** With the notifications of all earlier events. */
   private void finish(PendingRenewal sent, long storeMillis) {
     layout.whenSettled(() -> answer(sent, notifications.renewed(storeMillis * 1000)));
   }
@@ -308,7 +309,7 @@ public final class SessionRenewal implements ZooKeeperConnection.ConnectionListe
     }
   }
 
-  /** May block, where a client was handed in. */
+  /** May block, if a client was handed in. */
   private void makeConnection() {
     try {
       ZooKeeperConnection made =
@@ -360,7 +361,7 @@ public final class SessionRenewal implements ZooKeeperConnection.ConnectionListe
     }
   }
 
-  /** The next renewal tries again. */
+  /** The next renewal retries. */
   private void failOpening(Renewal refusal) {
     phase = SessionPhase.NEW;
     answerAll(refusal);
@@ -386,14 +387,14 @@ public final class SessionRenewal implements ZooKeeperConnection.ConnectionListe
     advance();
   }
 
-  // ---- What the connection tells ----
+  // ---- Connection events ----
 
   @Override
   public void connected() {
     guard.run(
         () -> {
-          // The event may come before the connector has returned the connection, and after its
-          // state was seen.
+          // The event may come before the connector has returned the connection and the check of
+          // its state.
           ZooKeeperConnection present = zooKeeperConnection;
           if (present == null || isOver() || present.connectionNumber() == usedConnection) {
             return;
@@ -453,7 +454,7 @@ public final class SessionRenewal implements ZooKeeperConnection.ConnectionListe
     }
   }
 
-  /** Ends the session. Completes once nothing of it is left, or what is left is removed later. */
+  /** Ends the session. Completes when its nodes are removed, or their later removal is arranged. */
   public CompletionStage<Void> close() {
     guard.run(() -> end(Refusals.SESSION_CLOSED, false));
     return closed;

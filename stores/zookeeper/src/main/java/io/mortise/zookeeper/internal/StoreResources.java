@@ -22,13 +22,13 @@ import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ZKClientConfig;
 
 /**
- * What a store of either layout has besides its sessions: connections, a timer, threads for calls
- * that block, and the limits that the servers set. Thread-safe.
+ * The resources of a store of either layout, besides its sessions: connections, a timer, threads
+ * for blocking calls, and the limits that the servers set. Thread-safe.
  */
 public final class StoreResources implements Executor {
   private static final long CLOSE_SECONDS = 3;
 
-  /** The name of a node, and its length; a lock's longest, each byte encoded. */
+  /** The longest node name with its length field: a lock's longest name, each byte encoded. */
   private static final long LONGEST_NAME = 3L * LockName.MAX_BYTES + 4;
 
   private final ZooKeeperConnector zooKeeperConnector;
@@ -42,11 +42,11 @@ public final class StoreResources implements Executor {
   private volatile boolean closed;
 
   /**
-   * Connects, and finds out how long sessions can be. Blocks.
+   * Connects, and determines the limits of sessions. Blocks.
    *
-   * @param display what the store is called in messages
+   * @param display the store's name in messages
    * @param timeout how long to wait for a connection, or an answer
-   * @param tick of the servers; zero if it is to be found out
+   * @param tick of the servers; zero to determine it
    * @throws io.mortise.StoreUnavailableException if the servers cannot be reached in time
    * @throws io.mortise.StoreUnfitException if they refuse
    */
@@ -70,7 +70,7 @@ public final class StoreResources implements Executor {
     }
   }
 
-  /** Checks the servers. If that throws, everything here is closed. Blocks. */
+  /** Checks the servers. If that throws, all resources are closed. Blocks. */
   public void check(Consumer<AdminConnection> check) {
     try {
       check.accept(adminConnection);
@@ -90,7 +90,7 @@ public final class StoreResources implements Executor {
     return timeout;
   }
 
-  /** How long sessions can be. */
+  /** The limits of session lengths. */
   public SessionLimits limits() {
     return limits;
   }
@@ -100,7 +100,7 @@ public final class StoreResources implements Executor {
     return timer;
   }
 
-  /** Runs a task that may block on a thread of its own; here, once the store is closed. */
+  /** Runs a task that may block on a thread of its own; in the caller, once the store is closed. */
   @Override
   public void execute(Runnable task) {
     if (closed) {
@@ -110,18 +110,18 @@ public final class StoreResources implements Executor {
     }
   }
 
-  /** For looking around. */
+  /** The connection for inspection. */
   public AdminConnection adminConnection() {
     return adminConnection;
   }
 
-  /** What is asked once there is a connection. */
+  /** Requests to send once there is a connection. */
   public interface AdminQuery<T> {
     /** Sends requests without blocking, and completes the answer. */
     void ask(ZooKeeper client, CompletableFuture<T> answer);
   }
 
-  /** Runs a question once there is a connection for looking around; it is answered in time. */
+  /** Sends requests once there is a connection for inspection; the result completes in time. */
   public <T> CompletionStage<T> ask(AdminQuery<T> question) {
     CompletableFuture<T> answer = new CompletableFuture<>();
     adminConnection
@@ -142,16 +142,16 @@ public final class StoreResources implements Executor {
     return answer;
   }
 
-  /** For a question that was not answered. */
+  /** The exception for a request without an answer. */
   public StoreUnavailableException silent() {
     return new StoreUnavailableException("Store '" + display + "' does not answer.");
   }
 
   /**
-   * Lists the children of a node; none if it is not there. The server sends them in one packet, and
-   * the client leaves a connection on which a packet is too large. So their number is asked before.
+   * Lists the children of a node; none if it does not exist. The server sends them in one packet,
+   * and the client drops a connection with too large a packet. So their number is read before.
    *
-   * @param answer fails if they are not told
+   * @param answer fails if they cannot be read
    */
   public void children(
       ZooKeeper client, String parent, CompletableFuture<?> answer, Consumer<List<String>> then) {
@@ -195,7 +195,7 @@ public final class StoreResources implements Executor {
   }
 
   /**
-   * Ends the sessions, then all else. Waits for three seconds at most.
+   * Ends the sessions, then the other resources. Waits for three seconds at most.
    *
    * @param end ends one of them
    */
@@ -203,7 +203,7 @@ public final class StoreResources implements Executor {
     if (closed) {
       return;
     }
-    // Before: an engine that hears of the end of a session would begin another.
+    // Closed first: an engine that learns of the end of a session would begin another.
     zooKeeperConnector.close();
     List<CompletableFuture<?>> ends = new ArrayList<>();
     sessions.forEach(session -> ends.add(end.apply(session).toCompletableFuture()));

@@ -12,10 +12,10 @@ import java.util.concurrent.Executor;
 import org.apache.zookeeper.client.ConnectStringParser;
 
 /**
- * Whether servers speak TLS, compared with what the store URL says. ZooKeeper's client does not
- * tell: one side that speaks TLS to one that does not looks like a server that is down, again and
- * again. So each server is sent a TLS handshake, and one of ZooKeeper's four-letter words without
- * TLS; a port that serves both ({@code client.portUnification}) answers both.
+ * Checks whether the servers speak TLS as the store URL says. ZooKeeper's client does not tell: a
+ * TLS mismatch looks like a server that is down, again and again. So each server is sent a TLS
+ * handshake, and one of ZooKeeper's four-letter words without TLS; a port that serves both ({@code
+ * client.portUnification}) answers both.
  */
 final class TlsExamination {
   /** Five bytes: a TLS server waits for a whole record header before it refuses. */
@@ -24,18 +24,18 @@ final class TlsExamination {
   private TlsExamination() {}
 
   /**
-   * What was found.
+   * The result.
    *
-   * @param mismatch what is wrong and what to change; empty if nothing is, or if it is not known
+   * @param mismatch the fault and its remedy; empty if there is none, or it is unknown
    * @param isCertain whether each server of the URL has shown the mismatch, so that waiting for
    *     another one is of no use
-   * @param hint what else may be wrong if no connection comes about; empty, or a sentence
+   * @param hint another possible fault if no connection is established; empty, or a sentence
    */
   record TlsResult(String mismatch, boolean isCertain, String hint) {
     static final TlsResult NOTHING = new TlsResult("", false, "");
   }
 
-  /** What a port answers to, and whether its host has an address. */
+  /** The protocols that a port answers, and whether its host has an address. */
   private record PortProtocols(InetSocketAddress server, ProbeAnswer tls, ProbeAnswer plain) {
     String name() {
       return server.getHostString() + ":" + server.getPort();
@@ -45,20 +45,20 @@ final class TlsExamination {
       return (wantsTls ? tls : plain) == ProbeAnswer.YES;
     }
 
-    /** Silence is none: a busy server may need long for a handshake. */
+    /** Silence proves nothing: a busy server may need long for a handshake. */
     boolean isMismatch(boolean wantsTls) {
       return (wantsTls ? tls : plain) == ProbeAnswer.NO && speaks(!wantsTls);
     }
   }
 
   /**
-   * Asks all servers at one time, each first for what the client does not speak: a server that
-   * answers that serves already, so that a refusal of the other is none of a server that starts.
-   * Does not block.
+   * Probes all servers at one time, each first with the protocol that the client does not speak. A
+   * server that answers it is already serving, so its refusal of the other protocol is not caused
+   * by a startup. Does not block.
    *
    * @param hosts as in the store URL
-   * @param wantsTls whether the client was told to speak TLS
-   * @param limit of connecting, and of an answer; what takes longer counts as none
+   * @param wantsTls whether the client uses TLS
+   * @param limit of connecting, and of an answer; beyond it counts as no answer
    */
   static CompletableFuture<TlsResult> examine(
       String hosts, boolean wantsTls, Duration limit, Executor executor) {
@@ -73,7 +73,7 @@ final class TlsExamination {
 
   private static PortProtocols protocols(
       InetSocketAddress server, boolean wantsTls, Duration limit) {
-    // The client resolves a name whenever it connects, too.
+    // Resolved here, as the client resolves a name whenever it connects, too.
     InetSocketAddress resolved = new InetSocketAddress(server.getHostString(), server.getPort());
     ProbeAnswer other = ask(resolved, !wantsTls, limit);
     ProbeAnswer wanted = ask(resolved, wantsTls, limit);
@@ -85,7 +85,7 @@ final class TlsExamination {
   private static ProbeAnswer ask(InetSocketAddress server, boolean inTls, Duration limit) {
     return inTls
         ? TlsProbe.askInTls(server, limit)
-        // Any text will do, be it that the word is not allowed.
+        // Any text counts, even that the word is not allowed.
         : TlsProbe.ask(server, WORD, first -> first >= ' ' && first < 0x7f, limit);
   }
 

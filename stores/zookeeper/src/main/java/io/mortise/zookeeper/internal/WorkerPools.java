@@ -6,11 +6,11 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
-/** Threads for what waits: connecting, closing, looking around. */
+/** Threads for blocking work: connecting, closing, inspection. */
 public final class WorkerPools {
   private WorkerPools() {}
 
-  /** As many as are busy at a time; none once there has been nothing to do for a second. */
+  /** As many threads as are busy at a time; none after an idle second. */
   public static ExecutorService named(String name) {
     return new ThreadPoolExecutor(
         0,
@@ -19,11 +19,11 @@ public final class WorkerPools {
         TimeUnit.SECONDS,
         new SynchronousQueue<>(),
         daemons(name),
-        // What comes after the close concerns nobody any more.
+        // Tasks after the close have no receiver any more.
         new ThreadPoolExecutor.DiscardPolicy());
   }
 
-  /** Threads that keep nothing of who starts them, as the engine's. */
+  /** Threads that inherit nothing from their starter, like the engine's. */
   static ThreadFactory daemons(String name) {
     return task -> {
       Thread thread = new Thread(null, task, name, 0, false);

@@ -13,29 +13,29 @@ import org.apache.zookeeper.Watcher.WatcherType;
 import org.apache.zookeeper.ZooKeeper;
 
 /**
- * A ZooKeeper client, ours or one that was handed in, and what is known of its connection. Events
+ * A ZooKeeper client, ours or one that was handed in, and the known state of its connection. Events
  * and answers come on the client's one event thread, in the order in which the server sent them.
  * Thread-safe.
  */
 public final class ZooKeeperConnection implements Watcher {
-  /** A node that is never there: a watch on it tells of the connection only. */
+  /** A node that never exists: a watch on it reports the connection only. */
   private final String nowhere = "/" + UUID.randomUUID();
 
   private final boolean own;
   private final ConnectionListener connectionListener;
 
-  /** Its first events may come before its constructor has returned. */
+  /** The first events may come before the client's constructor has returned. */
   private final CompletableFuture<ZooKeeper> client = new CompletableFuture<>();
 
   private volatile ConnectionStatus connectionStatus = ConnectionStatus.DOWN;
 
-  /** Why a connection is gone: the client does not tell more. */
+  /** The reason for a lost connection: the client reveals no more. */
   public static final String LOST = "ZooKeeper's client has lost it, and looks for another server";
 
-  /** Counts connections: what was sent on one is answered on that one, or never. */
+  /** Counts connections: a request sent on one is answered on that one, or never. */
   private volatile long connection;
 
-  /** What is known of the connection. */
+  /** The known state of the connection. */
   enum ConnectionStatus {
     DOWN,
     UP,
@@ -45,10 +45,10 @@ public final class ZooKeeperConnection implements Watcher {
 
   /** Called on the event thread. */
   public interface ConnectionListener {
-    /** There is a connection, again. */
+    /** There is a connection, or there is one again. */
     void connected();
 
-    /** There is none any more; what was on its way is answered with a connection loss. */
+    /** The connection is gone; requests in flight are answered with a connection loss. */
     void disconnected();
 
     /** Final. */
@@ -72,7 +72,7 @@ public final class ZooKeeperConnection implements Watcher {
     return zooKeeperConnection;
   }
 
-  /** Over a client that stays its owner's. */
+  /** Uses a client that its owner keeps. */
   static ZooKeeperConnection over(ZooKeeper client, ConnectionListener connectionListener) {
     ZooKeeperConnection zooKeeperConnection = new ZooKeeperConnection(false, connectionListener);
     zooKeeperConnection.client.complete(client);
@@ -84,7 +84,7 @@ public final class ZooKeeperConnection implements Watcher {
     return zooKeeperConnection;
   }
 
-  /** A client with a watch is told of the connection as well. */
+  /** A client reports its connection to watches as well. */
   private void attend(ZooKeeper theirs) {
     theirs.exists(
         nowhere,
@@ -107,12 +107,12 @@ public final class ZooKeeperConnection implements Watcher {
     return client.join();
   }
 
-  /** Whether it is not one that was handed in. */
+  /** Whether the client is ours, not handed in. */
   public boolean isOwn() {
     return own;
   }
 
-  /** What is known of the connection. */
+  /** The known state of the connection. */
   ConnectionStatus link() {
     return connectionStatus;
   }
@@ -133,7 +133,7 @@ public final class ZooKeeperConnection implements Watcher {
       connectionListener.changed(event.getType(), event.getPath());
       return;
     }
-    // The library tells no state of a SASL login that could not begin.
+    // The library reports no state for a SASL login that could not begin.
     switch (Objects.requireNonNullElse(event.getState(), KeeperState.AuthFailed)) {
       case SyncConnected -> {
         if (connectionStatus == ConnectionStatus.DOWN) {
@@ -152,7 +152,7 @@ public final class ZooKeeperConnection implements Watcher {
       case Expired, Closed -> over("the ZooKeeper session expired");
       case AuthFailed -> over("the server refused the credentials");
       default -> {
-        // Authenticated, or read-only: neither is a change that counts.
+        // Authenticated, or read-only: neither changes the state.
       }
     }
   }
@@ -164,21 +164,21 @@ public final class ZooKeeperConnection implements Watcher {
     }
   }
 
-  /** A client that was handed in is no longer listened to, so that it does not keep us. */
+  /** Stops listening to a client that was handed in, so that it does not keep us in memory. */
   public void ignore() {
     if (!own) {
       unwatch(nowhere);
     }
   }
 
-  /** Gives up all watches on a node, which must be our own, at the server as well. */
+  /** Removes all watches on a node, which must be our own, at the server as well. */
   void unwatch(String path) {
     client().removeAllWatches(path, WatcherType.Any, true, (rc, given, context) -> {}, null);
   }
 
   /**
-   * Closes it if it is ours, and with it all its ephemeral nodes: blocks until the server knows.
-   * One that was handed in is no longer listened to.
+   * Closes the client if it is ours, and with it all its ephemeral nodes: blocks until the server
+   * knows. A client that was handed in is no longer listened to.
    */
   void close() {
     connectionStatus = ConnectionStatus.OVER;

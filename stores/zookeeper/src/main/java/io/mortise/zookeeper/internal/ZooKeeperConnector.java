@@ -8,7 +8,7 @@ import java.util.concurrent.Executor;
 import org.apache.zookeeper.ZooKeeper;
 import org.jspecify.annotations.Nullable;
 
-/** Makes connections of our own, or takes clients that were handed in. Thread-safe. */
+/** Opens connections of our own, or takes clients that were handed in. Thread-safe. */
 public final class ZooKeeperConnector {
   private final @Nullable ZooKeeperTarget servers;
   private final @Nullable Callable<ZooKeeper> clients;
@@ -20,12 +20,12 @@ public final class ZooKeeperConnector {
     this.clients = clients;
   }
 
-  /** Connections of our own. */
+  /** Opens connections of our own. */
   public static ZooKeeperConnector to(ZooKeeperTarget servers) {
     return new ZooKeeperConnector(servers, null);
   }
 
-  /** Clients that stay their owner's. */
+  /** Takes clients that their owner keeps. */
   public static ZooKeeperConnector over(Callable<ZooKeeper> clients) {
     return new ZooKeeperConnector(null, clients);
   }
@@ -36,8 +36,8 @@ public final class ZooKeeperConnector {
   }
 
   /**
-   * Whether servers and URL disagree on TLS; nothing is known of servers of a client that was
-   * handed in. Does not block.
+   * Whether servers and URL disagree on TLS; unknown for a client that was handed in. Does not
+   * block.
    */
   CompletableFuture<TlsExamination.TlsResult> examineTls(Duration limit, Executor executor) {
     return servers == null
@@ -45,7 +45,7 @@ public final class ZooKeeperConnector {
         : TlsExamination.examine(servers.hosts(), servers.wantsTls(), limit, executor);
   }
 
-  /** A connection, or the beginning of one. May block where clients are handed in. */
+  /** A connection, or the beginning of one. May block if clients are handed in. */
   ZooKeeperConnection connect(
       int sessionMillis, ZooKeeperConnection.ConnectionListener connectionListener) {
     if (closed) {
@@ -60,7 +60,8 @@ public final class ZooKeeperConnector {
       }
       return over(theirs, connectionListener);
     } catch (Error e) {
-      // No thread for a client, perhaps: a session that waits for this one must not wait for ever.
+      // Perhaps no thread could be started for a client: a session that waits for this must not
+      // wait for ever.
       throw new StoreUnavailableException("No ZooKeeper client can be made: " + e + ".", e);
     }
   }

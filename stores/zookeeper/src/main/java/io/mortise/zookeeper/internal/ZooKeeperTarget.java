@@ -28,15 +28,14 @@ import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a URL says of servers and of how to talk to them, whatever the layout. Never shows the
- * password.
+ * The part of a URL about servers and connections, in either layout. Never shows the password.
  *
  * @param hosts {@code host:port,host:port}
  * @param path empty, or a path that begins with a slash and does not end with one
- * @param digest user and password, if somebody is to be authenticated
+ * @param digest user and password, to authenticate with
  * @param acl of the nodes that are made
  * @param timeout how long an answer may take until a request counts as unanswered
- * @param tick of the servers; zero if it is to be found out
+ * @param tick of the servers; zero to determine it
  * @param config of the client library
  */
 public record ZooKeeperTarget(
@@ -47,7 +46,7 @@ public record ZooKeeperTarget(
     Duration timeout,
     Duration tick,
     ZKClientConfig config) {
-  /** What counts as unanswered after a while. */
+  /** Time after which a request counts as unanswered. */
   public static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(5);
 
   private static final List<String> TLS_ONLY =
@@ -66,8 +65,8 @@ public record ZooKeeperTarget(
   /**
    * Reads a URL.
    *
-   * @param more parameters that the layout knows besides
-   * @throws IllegalArgumentException if a parameter is unknown, or anything is wrong
+   * @param more further parameters of the layout
+   * @throws IllegalArgumentException if a parameter is unknown or a value is wrong
    */
   public static ZooKeeperTarget parse(StoreUrl url, Set<String> more) {
     Set<String> known = new HashSet<>(more);
@@ -116,7 +115,8 @@ public record ZooKeeperTarget(
     }
   }
 
-  // The lists of ZooKeeper itself: it asks them whether they contain null, which others refuse.
+  // The lists of ZooKeeper itself: the client asks lists whether they contain null, which others
+  // refuse.
   private static List<ACL> acl(StoreUrl url, boolean authenticated) {
     String word = url.parameter("acl", authenticated ? "creator" : "open");
     if (word.equals("open")) {
@@ -167,8 +167,8 @@ public record ZooKeeperTarget(
   }
 
   /**
-   * Without the system properties of ZooKeeper, which other clients of the JVM may need. One is
-   * followed: half of the library reads {@code jute.maxbuffer} itself, and knows no other way.
+   * Ignores ZooKeeper's system properties, which other clients of the JVM may need, with one
+   * exception: half of the library reads {@code jute.maxbuffer} itself, and only there.
    */
   private static final class UrlConfig extends ZKClientConfig {
     UrlConfig() {
@@ -214,9 +214,9 @@ public record ZooKeeperTarget(
   }
 
   /**
-   * Checks what options of both layouts have in common.
+   * Checks the options that both layouts share.
    *
-   * @return the ACL, which cannot be changed any more
+   * @return the ACL, unmodifiable
    * @throws IllegalArgumentException if a value is out of its range
    */
   public static List<ACL> checked(Duration timeout, Duration tick, List<ACL> acl) {
@@ -232,21 +232,21 @@ public record ZooKeeperTarget(
     if (acl.isEmpty()) {
       throw new IllegalArgumentException("An empty ACL lets nobody in, not even the holder.");
     }
-    // As a list of ZooKeeper's kind: it asks it whether it contains null, which others refuse.
+    // A list that allows the client's question whether it contains null.
     return Collections.unmodifiableList(new ArrayList<>(acl));
   }
 
-  /** The same servers, seen from another root; empty for their own. */
+  /** The same servers, with another root; empty for their own. */
   public ZooKeeperTarget at(String root) {
     return new ZooKeeperTarget(hosts, root, digest, acl, timeout, tick, config);
   }
 
-  /** Whether connections are to speak TLS. */
+  /** Whether connections use TLS. */
   boolean wantsTls() {
     return Boolean.parseBoolean(config.getProperty(ZKClientConfig.SECURE_CLIENT));
   }
 
-  /** A client that begins to connect, and sees the path as its root. Does not block. */
+  /** A client that begins to connect, with the path as its root. Does not block. */
   ZooKeeper newClient(int sessionMillis, Watcher watcher) {
     try {
       BoundedHostProvider boundedHostProvider =
@@ -265,7 +265,7 @@ public record ZooKeeperTarget(
     }
   }
 
-  /** On a thread of ours: those of the client inherit from it, not from the caller's. */
+  /** Made on a thread of ours: the client's threads then do not inherit from the caller's. */
   private static ZooKeeper made(Callable<ZooKeeper> client) throws IOException {
     CompletableFuture<ZooKeeper> made = new CompletableFuture<>();
     Runnable task =

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A store is opened over a connection that breaks once it is there. */
+/** A store is opened over a connection that breaks as soon as it is established. */
 @Tag("extended")
 class AdminConnectionTest {
   private final FaultInjectionProxy line = FaultInjectionProxy.to(TestServer.shared().port());
@@ -43,14 +43,14 @@ class AdminConnectionTest {
     return adminConnection;
   }
 
-  /** Limits that a server has by itself are 2 and 20 ticks; others are written as 0. */
+  /** A server's default limits are 2 and 20 ticks, written as 0. */
   @ParameterizedTest(name = "ticks of {0} ms, limits {1} and {2} ms: taken for {3} ms, {4} ms")
   @CsvSource({
     "500, 0, 0, 500, 10000",
     "2000, 0, 0, 2000, 40000",
-    // Shorter ticks than the probe can find.
+    // Shorter ticks than the probe can measure.
     "100, 0, 0, 500, 2000",
-    // A lower limit that is no two ticks, and an upper one that is no twenty.
+    // A lower limit other than two ticks, and an upper one other than twenty.
     "2000, 1000, 0, 1500, 40000",
     "500, 0, 60000, 1500, 60000",
     "500, 6000, 60000, 3000, 60000",

@@ -8,23 +8,23 @@ import org.jspecify.annotations.Nullable;
 /**
  * How long a client may count on its session when a follower stands between it and the leader
  * (invariants.md#zookeeper-renewal, {@link LeaderContactTracker}). The client sends one request
- * after the other; the follower notes that it has heard of the client, and tells so when it answers
- * the leader's next ping; requests go through the leader, which pings once in each unit of time,
- * and ends the session when it was told of none for the timeout. Each way is in order, and takes
- * any time, or for ever.
+ * after the other. The follower notes that it has heard of the client, and reports so when it
+ * answers the leader's next ping. Requests go through the leader, which pings once in each unit of
+ * time, and ends the session after a timeout without a report. Each channel is in order, and may
+ * take any time, or for ever.
  *
- * <p>Broken is: the leader has ended the session, and the client counts on it.
+ * <p>The violation: the leader has ended the session, and the client counts on it.
  */
 final class LeaderContactModel implements Model<PackedState> {
   private static final int NONE = -1;
 
-  /** Answered requests that the client remembers: since when sent, since when answered. */
+  /** Answered requests that the client remembers: time since sending, time since the answer. */
   private static final int KEPT = 3;
 
-  /** The units that the client may count on the session yet. */
+  /** The units that the client still counts on the session. */
   private static final int LEFT = 2 * KEPT;
 
-  /** The request in flight: since when, and whether it has not yet come to the follower. */
+  /** The request in flight: time since sending, and whether it has yet to reach the follower. */
   private static final int SENT = LEFT + 1;
 
   private static final int COMING = LEFT + 2;
@@ -32,7 +32,7 @@ final class LeaderContactModel implements Model<PackedState> {
   /** The follower has heard of the client since it answered a ping. */
   private static final int HEARD = LEFT + 3;
 
-  // What is on its way to the leader and to the follower, and its answer to the client.
+  // Messages in flight to the leader, to the follower, and to the client.
   private static final int WAY = 3;
   private static final int TO_LEADER = LEFT + 4;
   private static final int TO_FOLLOWER = TO_LEADER + WAY;
@@ -51,13 +51,13 @@ final class LeaderContactModel implements Model<PackedState> {
   private final int relay;
 
   enum Variant {
-    /** As it is built. */
+    /** The implemented rule. */
     BUILT,
-    /** What is answered was heard of by the leader when it was sent. */
+    /** The leader heard of an answered request when it was sent. */
     BELIEVES_THE_ANSWER,
-    /** It was, if the next request was sent a while after it was sent. */
+    /** It did, if the next request was sent a while after the first was sent. */
     COUNTS_FROM_SENDING,
-    /** It was, if the next request was sent a while after it was answered. */
+    /** It did, if the next request was sent a while after the first was answered. */
     ONE_REQUEST_AFTER,
     /** The first of the two requests that follow may be sent at once. */
     WITHOUT_WAITING,
@@ -131,7 +131,7 @@ final class LeaderContactModel implements Model<PackedState> {
     }
   }
 
-  /** How long the session lives at least, as far as the answer shows that has just come. */
+  /** The least remaining life of the session that the latest answer shows. */
   private int proven(PackedState state) {
     int sent = state.get(SENT);
     int best = variant == Variant.BELIEVES_THE_ANSWER ? timeout - sent : 0;
@@ -215,7 +215,7 @@ final class LeaderContactModel implements Model<PackedState> {
     return next;
   }
 
-  /** Two of a kind in a row are as one. */
+  /** Two of a kind in a row count as one. */
   private static void put(PackedState.PackedStateBuilder next, int way, int what) {
     int last = 0;
     for (int i = way; i < way + WAY; i++) {

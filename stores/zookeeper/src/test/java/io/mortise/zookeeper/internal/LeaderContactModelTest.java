@@ -9,7 +9,7 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What an answer proves of a session, however long anything takes. No server is asked. */
+/** The proof value of an answer about a session, for any delays. Without a server. */
 class LeaderContactModelTest {
   @Test
   void givenAFollowerInBetween_thenNobodyCountsOnASessionThatTheLeaderHasEnded() {

@@ -6,16 +6,16 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether renewals that are proven a tick after they were sent keep a lease, if the connection
- * breaks once, at any time, and is there again after a sixteenth of the TTL. The engine renews a
- * third of the TTL after the last renewal was sent, or a little sooner, and again a sixth of the
- * TTL after a try that has no answer. Safety does not hang on it: what a proof says is the matter
- * of {@link LeaderContactModel}.
+ * Whether renewals that are proven a tick after they were sent keep a lease if the connection
+ * breaks once, at any time, and is restored after a sixteenth of the TTL. The engine renews a third
+ * of the TTL after the last renewal was sent, or a little sooner, and retries a sixth of the TTL
+ * after a renewal without an answer. Safety does not depend on it: {@link LeaderContactModel}
+ * covers the meaning of a proof.
  *
  * <p>A unit of time is a 48th of the TTL. Three round trips take one; the engine's margin for drift
  * is two, as with a TTL of 1.2 s.
  *
- * <p>Broken is: the lease ended.
+ * <p>The violation: the lease ended.
  */
 final class RenewalModel implements Model<PackedState> {
   static final int TTL = 48;
@@ -23,25 +23,25 @@ final class RenewalModel implements Model<PackedState> {
   private static final int SIXTH = TTL / 6;
   private static final int MARGIN = 2;
 
-  /** For how long the lease is believed in. */
+  /** How long the lease is still valid. */
   private static final int LEFT = 0;
 
   /** When the engine renews next. */
   private static final int DUE = 1;
 
-  /** Until when there is no connection; how often one has broken. */
+  /** Until when there is no connection; how many times one has broken. */
   private static final int DOWN = 2;
 
   private static final int BROKEN = 3;
 
-  /** From here on: what was sent so many units ago. */
+  /** From here on: requests by their age in units. */
   private static final int SENT = 4;
 
   private static final int NOTHING = 0;
   private static final int ASKED = 1;
   private static final int ANSWERED = 2;
 
-  /** Surely known to the leader, whatever becomes of the connection. */
+  /** Surely known to the leader, whatever happens to the connection. */
   private static final int PROVEN = 3;
 
   private final int tick;
@@ -52,7 +52,7 @@ final class RenewalModel implements Model<PackedState> {
    * A tick and a session's timeout.
    *
    * @param tick in units
-   * @param slack by how much the session's timeout is longer than the TTL
+   * @param slack the session's timeout minus the TTL
    */
   RenewalModel(int tick, int slack) {
     this.tick = tick;
@@ -90,7 +90,7 @@ final class RenewalModel implements Model<PackedState> {
         next.set(SENT + age, keeps ? PROVEN : NOTHING);
         known |= keeps;
       }
-      // What was on its way is answered with a connection loss.
+      // Requests in flight are answered with a connection loss.
       next.set(DUE, 1);
       step.accept("the connection breaks", next.done());
     }
@@ -119,7 +119,7 @@ final class RenewalModel implements Model<PackedState> {
   }
 
   /**
-   * What was sent a tick and three round trips ago is proven; and with it what is not much later.
+   * A request sent a tick and three round trips ago is proven, together with slightly later ones.
    */
   private void settle(PackedState.PackedStateBuilder next) {
     for (int age = tick + 1; age < ages; age++) {

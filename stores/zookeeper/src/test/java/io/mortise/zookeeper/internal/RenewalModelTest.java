@@ -8,7 +8,7 @@ import java.time.Duration;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** How long a session has to be so that a broken connection costs no lease. No server is asked. */
+/** The session length at which a broken connection costs no lease. Without a server. */
 class RenewalModelTest {
   @ParameterizedTest(name = "a tick of {0}, a session longer by {1} 48ths of the TTL")
   @CsvSource({"12, 0", "16, 16", "20, 32", "24, 32", "28, 56", "32, 64"})

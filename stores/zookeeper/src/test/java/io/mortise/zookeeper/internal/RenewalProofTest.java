@@ -6,7 +6,7 @@ import java.time.Duration;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** How long a session is asked for: who dies in it keeps its locks for as long. */
+/** The requested session length: a crashed process keeps its locks for as long. */
 class RenewalProofTest {
   @ParameterizedTest(name = "TTL {0}, ticks of {1}: {2} ms")
   @CsvSource({
@@ -16,12 +16,12 @@ class RenewalProofTest {
     "PT0.0000001S, PT0S, 1",
     "PT2S, PT0.5S, 2000",
     "PT8S, PT2S, 8000",
-    // Less than four ticks: by a tick longer, rounded up to thirds of the TTL.
+    // Less than four ticks: longer by a tick, rounded up to thirds of the TTL.
     "PT7.5S, PT2S, 10000",
     "PT6S, PT2S, 8000",
     "PT4.5S, PT2S, 7500",
     "PT0.399S, PT0.1S, 532",
-    // Less than two: by two ticks.
+    // Less than two: longer by two ticks.
     "PT3.999S, PT2S, 7999",
     "PT2S, PT2S, 6000",
   })

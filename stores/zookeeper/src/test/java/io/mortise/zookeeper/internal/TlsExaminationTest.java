@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What is concluded from the first bytes that servers answer. */
+/** The conclusions from the first bytes that servers answer. */
 class TlsExaminationTest {
   private static final int TLS_HANDSHAKE = 0x16;
   private static final int TLS_ALERT = 0x15;
@@ -38,20 +38,20 @@ class TlsExaminationTest {
   private final List<ServerSocket> servers = new ArrayList<>();
   private final AtomicBoolean starting = new AtomicBoolean(true);
 
-  /** What listens at a port. */
+  /** The service at a port. */
   private enum Port {
     PLAIN,
     TLS,
-    /** Closes the first handshake, as a server that starts. */
+    /** Closes the first handshake, as a starting server does. */
     TLS_THAT_STARTS,
-    /** Refuses a handshake, as a server does that knows no version of ours. */
+    /** Refuses a handshake, as a server without a TLS version of ours does. */
     TLS_THAT_REFUSES,
     UNIFIED,
     /** Serves both, and is slow at handshakes. */
     UNIFIED_AND_SLOW,
     /** Closes each connection, as a member of an ensemble without a majority may. */
     CLOSING,
-    /** Takes connections and says nothing, as a lone server that starts. */
+    /** Accepts connections and sends nothing, as a starting standalone server does. */
     SILENT
   }
 
@@ -95,7 +95,7 @@ class TlsExaminationTest {
         return;
       }
       if (port == Port.SILENT || (port == Port.UNIFIED_AND_SLOW && handshake)) {
-        // Until the client has enough of it.
+        // Until the client closes it.
         socket.getInputStream().transferTo(OutputStream.nullOutputStream());
       } else if (handshake && (isTls(port) || port == Port.UNIFIED)) {
         socket.getOutputStream().write(TLS_HANDSHAKE);

@@ -6,7 +6,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Primary;
 
-/** Leads the locks of a context to a store in memory of its own. */
+/** Redirects the locks of a context to a store in memory of its own. */
 @Configuration(proxyBeanMethods = false)
 class MemoryLocksConfiguration {
   @Bean

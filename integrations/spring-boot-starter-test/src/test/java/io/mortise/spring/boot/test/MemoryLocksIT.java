@@ -16,7 +16,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.test.context.TestContextManager;
 
-/** Test classes as an application has them, prepared as Spring's extensions of test engines do. */
+/** Test classes as in an application, prepared like Spring's extensions of test engines do. */
 @EnabledIfSystemProperty(named = "mortise.boot", matches = ".+")
 class MemoryLocksIT {
   static class Service {

@@ -12,14 +12,14 @@ import org.apache.zookeeper.ZooKeeper;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A queue with all that its nodes say, by which an attempt is found whose node's name is not known.
+ * A queue with the data of all its nodes, to find an attempt whose node's name is unknown.
  *
  * @param capacity 0 if the lock has no container
- * @param index where in the queue an attempt stands
+ * @param index the place of an attempt in the queue
  */
 public record AttemptIndex(int capacity, LockQueue queue, Map<AttemptId, Integer> index) {
   /**
-   * Reads a queue as the leader has it. What this client's earlier requests have done is in it.
+   * Reads a queue as the leader has it, including all effects of this client's earlier requests.
    *
    * @param then called on the event thread; is given null if there was no answer
    */

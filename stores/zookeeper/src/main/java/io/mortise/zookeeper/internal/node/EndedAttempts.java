@@ -6,8 +6,8 @@ import io.mortise.spi.Reply.EndReason;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The last ends of a session's attempts: a node that is gone says nothing any more, but the process
- * that asks again is the one that removed it. Guarded by its session.
+ * The last ends of a session's attempts. A vanished node tells nothing any more, but the process
+ * that asks for the end is the one that removed it. Guarded by its session.
  */
 public final class EndedAttempts {
   private static final int SIZE = 256;
@@ -17,7 +17,7 @@ public final class EndedAttempts {
   private final AttemptEnd[] ends = new AttemptEnd[SIZE];
   private int next;
 
-  /** What an attempt did, and what ended it. */
+  /** How far an attempt had come, and how it ended. */
   public enum AttemptEnd {
     HOLD_RELEASED(AttemptState.HELD, EndReason.RELEASED),
     HOLD_TAKEN(AttemptState.HELD, EndReason.TAKEN),

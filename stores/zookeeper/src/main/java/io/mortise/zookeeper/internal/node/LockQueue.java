@@ -6,30 +6,29 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * The attempts at a lock in the order in which they came, and which of them hold: those whose
- * weight fits together with the weights of all before them. Everybody computes the same from the
- * same children, and who holds once holds for as long as its node stands, for those ahead can only
- * get fewer. Pure.
+ * The attempts at a lock in order of arrival, and which of them hold: those whose weight fits
+ * together with the weights of all before them. All clients compute the same from the same
+ * children. A holder holds as long as its node exists, since the number ahead can only fall. Pure.
  *
  * <p>A node is named {@code WEIGHT-SEQ}. The sequence is a signed number of 32 bits that ZooKeeper
- * lets overflow, so two of them are compared by their difference: right for as long as no two
+ * lets overflow, so two of them are compared by their difference. That is right while no two
  * attempts at one lock are two thousand million apart.
  */
 public final class LockQueue {
-  /** Far enough from the end that all who are on their way still get numbers. */
+  /** Far enough from the end for all creations in flight to get numbers. */
   private static final int LAST = Integer.MAX_VALUE - 1_000_000;
 
   private final List<QueueNode> queueNodes;
   private final int capacity;
   private final int holding;
 
-  /** One node: the weight of its attempt, and where it stands. */
+  /** One node: the weight and number of its attempt. */
   public record QueueNode(int weight, int seq) {
     public String node() {
       return LockQueue.node(weight, seq);
     }
 
-    /** Those that are not ours are passed over, as weight 0. */
+    /** Parses a node name; foreign nodes are skipped, as weight 0. */
     public static QueueNode parse(String node) {
       int dash = node.indexOf('-');
       try {
@@ -68,16 +67,17 @@ public final class LockQueue {
     return new LockQueue(queueNodes, capacity);
   }
 
-  /** As {@code %010d} of a sequence number is written, also of one that has overflowed. */
+  /** The node name, with the sequence number as {@code %010d} writes it, also after an overflow. */
   public static String node(int weight, int seq) {
     String digits = Integer.toString(seq);
-    // A negative one is padded behind its sign; the only one that the server writes has all digits.
+    // A negative number is padded behind its sign; the only one that the server writes has all
+    // digits.
     return seq < 0
         ? prefix(weight) + String.format(Locale.ROOT, "%010d", seq)
         : prefix(weight) + "0000000000".substring(digits.length()) + digits;
   }
 
-  /** What stands before the sequence number. */
+  /** The part before the sequence number. */
   public static String prefix(int weight) {
     return weight + "-";
   }
@@ -93,19 +93,19 @@ public final class LockQueue {
   }
 
   /**
-   * Whether no more nodes must be made in a directory: the server counts up to the greatest number,
-   * and then gives that one again and again.
+   * Whether no more nodes may be made in a directory: the server counts up to the greatest number,
+   * and then repeats it.
    */
   public static boolean isLast(int seq) {
     return seq < 0 || seq >= LAST;
   }
 
-  /** How many hold: the first so many places. */
+  /** How many attempts hold: the first places of the queue. */
   public int holding() {
     return holding;
   }
 
-  /** Where a node stands; -1 if it is not there. */
+  /** The place of a node; -1 if it is not there. */
   public int indexOf(int seq) {
     int low = 0;
     int high = queueNodes.size() - 1;
@@ -125,8 +125,8 @@ public final class LockQueue {
   }
 
   /**
-   * The index of the one whose leaving a waiter is to hear of: for a reader the last before it with
-   * whom it cannot share, for all others the one just before.
+   * The index of the node whose removal a waiter watches for: for a reader the last before it with
+   * which it cannot share, for all others the one just before.
    */
   public int watched(int index, boolean shared) {
     int before = index - 1;

@@ -12,16 +12,16 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads of many nodes in few packets. */
 public final class MultiRead {
-  /** So many small nodes stay far below the limit of a packet, one megabyte. */
+  /** Small nodes per packet, far below the packet limit of one megabyte. */
   private static final int CHUNK = 500;
 
   /**
-   * So many bytes of paths are sent in one packet. Servers may have a limit of 64 KiB, and close
-   * the connection at a packet that is larger.
+   * The most bytes of paths in one packet. Servers may have a limit of 64 KiB, and close the
+   * connection at a larger packet.
    */
   public static final int PACKET_BYTES = 48 * 1024;
 
-  /** So many names of nodes stay far below it too. */
+  /** Names of nodes per packet, far below its limit too. */
   private static final int NAMES = 10_000;
 
   private MultiRead() {}
@@ -60,9 +60,9 @@ public final class MultiRead {
   }
 
   /**
-   * Reads which nodes stand in a queue, and one of them.
+   * Lists a queue, and reads one of its nodes.
    *
-   * @param then called on the event thread, or given null if there was no answer or is no queue
+   * @param then called on the event thread; is given null if there was no answer or is no queue
    */
   public static void queue(
       ZooKeeper client,
@@ -83,7 +83,7 @@ public final class MultiRead {
   }
 
   /**
-   * Reads the names of the children of nodes that were read before.
+   * Lists the children of nodes that were read before.
    *
    * @param then called on the event thread, with the children of each path, or null if there was no
    *     answer; a node that is gone has none
@@ -102,7 +102,7 @@ public final class MultiRead {
       List<NodeContent> nodes,
       List<List<String>> found,
       Consumer<@Nullable List<List<String>>> then) {
-    // Without those that have no children, and no more names than a packet can hold.
+    // Skips nodes without children, and lists no more names than a packet can hold.
     List<Op> ops = new ArrayList<>();
     int end = found.size();
     int bytes = 0;
@@ -191,7 +191,7 @@ public final class MultiRead {
   }
 
   /**
-   * Asks for all in one packet.
+   * Sends all reads in one packet.
    *
    * @param then called on the event thread, with an answer to each, or null if there was none
    */

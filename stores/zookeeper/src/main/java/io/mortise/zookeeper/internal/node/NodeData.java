@@ -8,10 +8,10 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the nodes hold: one line of UTF-8 each, parts separated by blanks, the free text last.
+ * The contents of nodes: one line of UTF-8 each, parts separated by blanks, the free text last.
  *
- * <p>Somebody else may have written below our root; what cannot be read is null, and treated as an
- * attempt that nobody knows.
+ * <p>A foreign client may have written below our root; unreadable data is null, and treated as an
+ * unknown attempt.
  */
 public final class NodeData {
   private NodeData() {}
@@ -56,7 +56,7 @@ public final class NodeData {
     return bytes(Integer.toString(capacity));
   }
 
-  /** 0 if it is not one. */
+  /** The capacity in a container's data; 0 if it has none. */
   public static int capacity(byte @Nullable [] data) {
     try {
       return Math.max(0, Integer.parseInt(text(data)));

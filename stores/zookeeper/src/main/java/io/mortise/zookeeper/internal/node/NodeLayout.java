@@ -5,14 +5,14 @@ import io.mortise.spi.AttemptId;
 import io.mortise.spi.SessionId;
 
 /**
- * What stands where below the root of a store:
+ * The nodes below the root of a store:
  *
  * <pre>
- * epoch                     persistent: where tokens begin, see {@link TokenEpoch}
+ * epoch                     persistent: the start of tokens, see {@link TokenEpoch}
  * locks/NAME                container; data: capacity
  * locks/NAME/WEIGHT-SEQ     ephemeral, sequential: an attempt, see {@link LockQueue} and {@link NodeData}
- * sessions/ID               ephemeral: a process; data: beat, TTL, who it is
- * notes/ID                  container; what others want a session to hear
+ * sessions/ID               ephemeral: a process; data: beat, TTL, client
+ * notes/ID                  container; notes for a session
  * notes/ID/ATTEMPT          ephemeral of the writer: that attempt, a holder, is wanted
  * facts                     persistent; written with each sweep of the facts
  * facts/XX                  persistent, a bucket; written with each removal of a fact in it
@@ -20,8 +20,8 @@ import io.mortise.spi.SessionId;
  * clock                     persistent; written to learn the leader's time
  * </pre>
  *
- * <p>Containers are removed by the server some time after their last child, and made again when
- * they are missing; so nothing is left of a lock that nobody uses.
+ * <p>The server removes a container some time after its last child, and missing containers are made
+ * again; so an unused lock leaves nothing.
  */
 public final class NodeLayout {
   private final String root;
@@ -44,7 +44,7 @@ public final class NodeLayout {
     return root + "/facts";
   }
 
-  /** What is written to learn the leader's time. */
+  /** The node that is written to learn the leader's time. */
   public String clock() {
     return root + "/clock";
   }
@@ -77,12 +77,12 @@ public final class NodeLayout {
     return notes(holder.session()) + "/" + holder.encoded();
   }
 
-  /** All before the last slash. */
+  /** The part before the last slash. */
   public static String parent(String path) {
     return path.substring(0, path.lastIndexOf('/'));
   }
 
-  /** All behind the last slash. */
+  /** The part behind the last slash. */
   public static String last(String path) {
     return path.substring(path.lastIndexOf('/') + 1);
   }

@@ -36,7 +36,7 @@ public final class NodeNames {
   }
 
   /**
-   * The reverse.
+   * The reverse of {@link #encode}.
    *
    * @throws IllegalArgumentException if no lock's node has that name
    */

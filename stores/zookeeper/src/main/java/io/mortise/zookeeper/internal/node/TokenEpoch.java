@@ -12,22 +12,23 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the tokens of a store begin: above all that were given before the servers lost their data.
+ * The start of a store's tokens: above all tokens that were granted before the servers lost their
+ * data.
  *
  * <p>A token is made of the number of the transaction that made the hold's node, and these numbers
- * begin anew when the data is gone. So a number is added that comes from the time at which the node
- * {@code epoch} was made. It is made together with the store's root, in one transaction, and stays
- * for as long as the data does. A root that is there without it, made by a release that did not
- * know it, goes on without: its processes would give lower tokens than others of the same time.
+ * begin anew when the data is gone. So a number is added that comes from the creation time of the
+ * node {@code epoch}. That node is made together with the store's root, in one transaction, and
+ * lasts as long as the data. A root made by a release without epochs goes on without one, since its
+ * processes would grant lower tokens than others at the same time.
  *
- * <p>Tokens fall only if there were more than {@link #PER_MILLI} transactions in each millisecond
- * since the root was made, where an election counts as 2^32, so one in 19 hours; or if the leader's
- * clock went back.
+ * <p>Tokens fall only in two cases. There were more than {@link #PER_MILLI} transactions in each
+ * millisecond since the root was made, where an election counts as 2^32, so one in 19 hours. Or the
+ * leader's clock went back.
  */
 public final class TokenEpoch {
   /**
-   * 47 bits are 32,768 elections. With 64 in a millisecond the time takes until 2089 to fill them;
-   * it leaves two thirds of them to elections until 2043.
+   * 47 bits are 32,768 elections. At 64 transactions a millisecond, time fills them by 2089; until
+   * 2043 it leaves two thirds of them to elections.
    */
   private static final long PER_MILLI = 64;
 
@@ -35,7 +36,7 @@ public final class TokenEpoch {
 
   private TokenEpoch() {}
 
-  /** The steps that make a root, and by that a new beginning; refused if the root is there. */
+  /** The operations that make a root, and with it a new epoch; refused if the root exists. */
   public static List<Op> initialNodes(NodeLayout nodeLayout, List<ACL> acl) {
     return List.of(
         Op.create(nodeLayout.root(), new byte[0], acl, CreateMode.CONTAINER),
@@ -47,21 +48,21 @@ public final class TokenEpoch {
     return epoch == null ? 0 : Math.max(0, epoch.getCtime() - ZERO) * PER_MILLI;
   }
 
-  /** A version that lays out its nodes in another way writes data there. */
+  /** A version with another layout of nodes writes data there. */
   public static boolean isOfAnotherLayout(@Nullable Stat epoch) {
     return epoch != null && epoch.getDataLength() > 0;
   }
 
-  /** The result of a look: the epoch, if the code is OK; null if the root has none. */
+  /** Takes the result of a read: the epoch, if the code is OK; null if the root has none. */
   @FunctionalInterface
   public interface EpochCallback {
     void onResult(Code code, @Nullable Stat epoch);
   }
 
   /**
-   * Makes the root if it is missing, and finds where tokens begin. Does not block.
+   * Makes the root if it is missing, and reads the epoch. Does not block.
    *
-   * @param parents makes what is above the root; called if that is missing
+   * @param parents makes the ancestors of the root; called if they are missing
    */
   public static void find(
       ZooKeeper client,
@@ -97,7 +98,7 @@ public final class TokenEpoch {
             parents.accept(above);
             make(client, nodeLayout, acl, parents, tries + 1, epochCallback);
           } else if (rc == 0 || rc == Code.NODEEXISTS.intValue()) {
-            // What was refused has come back by way of the leader: this read is not behind it.
+            // The refusal came by way of the leader, so this read is behind it.
             client.exists(
                 nodeLayout.epoch(),
                 false,

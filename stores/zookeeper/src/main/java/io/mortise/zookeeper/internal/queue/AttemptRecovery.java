@@ -10,8 +10,8 @@ import io.mortise.zookeeper.internal.queue.ZooKeeperAttempt.NodeState;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds out what became of attempts whose creation or removal got no answer. Reads all of a queue,
- * which is rare; requests wait for it. Guarded by its session.
+ * Settles attempts whose creation or removal got no answer, by reading the whole queue, which is
+ * rare; requests wait for it. Guarded by its session.
  */
 final class AttemptRecovery {
   private final LockRequests requests;
@@ -27,7 +27,7 @@ final class AttemptRecovery {
     return recovering;
   }
 
-  /** Finds out what became of attempts in doubt. Requests wait for it. */
+  /** Starts to settle attempts in doubt. Requests wait for it. */
   void recover() {
     if (!recovering) {
       recovering = true;
@@ -35,13 +35,13 @@ final class AttemptRecovery {
     }
   }
 
-  /** The whole queue was read; or there was no answer. */
+  /** Takes the whole queue, or null if there was no answer. */
   void indexRead(@Nullable AttemptIndex found) {
     recovering = false;
     if (found != null) {
       requests.attempts.inDoubt(requests.name).forEach(attempt -> resolve(attempt, found));
     } else if (requests.session.isUp()) {
-      // Another connection has come already, and found this read in flight.
+      // A new connection was opened meanwhile, and found this read in flight.
       requests.effects.add(new RecoverLater());
     }
   }

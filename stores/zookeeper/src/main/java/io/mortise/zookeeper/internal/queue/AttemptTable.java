@@ -5,8 +5,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Attempts by number: open addressing, since an entry object per held lock would cost more than the
- * attempt itself. Guarded by its session.
+ * Attempts by number: open addressing, since an entry object per held lock would need more memory
+ * than the attempt itself. Guarded by its session.
  */
 final class AttemptTable {
   private static final int SMALLEST = 16;
@@ -28,7 +28,7 @@ final class AttemptTable {
     }
   }
 
-  /** Adds one whose number is not there. */
+  /** Adds an attempt with a new number. */
   void add(ZooKeeperAttempt zooKeeperAttempt) {
     if ((size + 1) * 4 > slots.length * 3) {
       @Nullable ZooKeeperAttempt[] old = slots;
@@ -51,7 +51,7 @@ final class AttemptTable {
     slots[i] = zooKeeperAttempt;
   }
 
-  /** Does nothing if it is not here. */
+  /** Does nothing if it is not in the table. */
   void remove(ZooKeeperAttempt zooKeeperAttempt) {
     int i = slot(zooKeeperAttempt.number, slots.length);
     while (slots[i] != zooKeeperAttempt) {
@@ -62,7 +62,7 @@ final class AttemptTable {
     }
     slots[i] = null;
     size--;
-    // What follows in the same run may have been pushed on by it.
+    // Later entries of the same run may have been displaced by it.
     for (int j = (i + 1) & (slots.length - 1); ; j = (j + 1) & (slots.length - 1)) {
       ZooKeeperAttempt next = slots[j];
       if (next == null) {

@@ -3,12 +3,14 @@ package io.mortise.zookeeper.internal.queue;
 import java.util.OptionalLong;
 import org.apache.zookeeper.KeeperException.Code;
 
-/** What became of the creation of an attempt's node. */
+/** The result of creating an attempt's node. */
 public sealed interface CreateResult {
-  /** There is no node, or that is not known. */
+  /** There is no node, or that is unknown. */
   record NotMade(Code code) implements CreateResult {}
 
-  /** The removal of this session's last hold was dropped instead: its node is the attempt's. */
+  /**
+   * The removal of this session's last hold was dropped instead: its node belongs to the attempt.
+   */
   record TakenOver(ZooKeeperAttempt previous) implements CreateResult {}
 
   /** There is a node. */
@@ -29,10 +31,10 @@ public sealed interface CreateResult {
   /**
    * The node is the only one.
    *
-   * @param czxid a number of which the hold's tokens are made
+   * @param czxid the number from which the hold's tokens are derived
    */
   record OnlyNode(String path, int capacity, long czxid) implements NodeMade {}
 
-  /** There are more nodes; so many with this one. */
+  /** There are other nodes; {@code children} counts this one too. */
   record AmongOthers(String path, int capacity, int children) implements NodeMade {}
 }

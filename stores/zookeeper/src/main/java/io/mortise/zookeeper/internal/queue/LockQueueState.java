@@ -33,19 +33,18 @@ import org.apache.zookeeper.Watcher.Event.EventType;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is going on in a session about one lock, as a machine: a transition takes in what has
- * happened, changes the state, and returns the effects that {@code LockQueueManager} executes. It
- * does no I/O, reads no clock and calls nobody. There is none for a lock that is merely held.
- * Guarded by its session.
+ * A session's state for one lock, as a state machine: a transition takes an event, changes the
+ * state, and returns the effects that {@code LockQueueManager} executes. It does no I/O, reads no
+ * clock and makes no callbacks. A lock that is merely held has none. Guarded by its session.
  *
  * <p><b>Requests</b> are executed one after the other. A creation, a look at the queue or a removal
  * belongs to the current request; the next one begins when that is answered. Ends of other attempts
- * go before, and polls of waiters in a long queue are answered many by one read (ADR 64).
+ * may overtake them, and one read answers the polls of many waiters in a long queue (ADR 64).
  *
- * <p><b>Parts.</b> {@link LockRequests} is the state that all of them share. {@link QueueScan}
- * finds out which attempt holds, {@link PollBatch} answers polls, {@link NodePlacement} decides
- * what a new node means, {@link AttemptRecovery} settles doubt. They know each other in this order
- * only, and this class knows them all: it begins requests, and has one method for each transition.
+ * <p><b>Parts.</b> {@link LockRequests} is the state that all parts share. {@link QueueScan}
+ * determines which attempt holds, {@link PollBatch} answers polls, {@link NodePlacement} evaluates
+ * a new node, {@link AttemptRecovery} settles doubt. They depend on each other in this order only,
+ * and this class on all of them: it begins requests, and has one method for each transition.
  *
  * <p><b>Doubt.</b> After a lost answer an attempt may or may not have a node. The whole queue is
  * then read over the next connection, and requests wait for that.
@@ -58,7 +57,7 @@ public final class LockQueueState {
   private final AttemptRecovery attemptRecovery;
   private final SoleUserCache soleUserCache;
 
-  /** Ends whose removals are in flight; they hold up no other request. */
+  /** Ends whose removals are in flight; they do not delay other requests. */
   private final Set<PendingRequest> ending = new LinkedHashSet<>();
 
   public LockQueueState(
@@ -89,7 +88,7 @@ public final class LockQueueState {
     return requests.node(attempt);
   }
 
-  /** Whether nothing is left to be done, and nobody waits. */
+  /** Whether there is no work and no waiter. */
   public boolean isIdle() {
     return requests.current == null
         && requests.pending.isEmpty()
@@ -101,7 +100,7 @@ public final class LockQueueState {
         && !attemptRecovery.isRecovering();
   }
 
-  /** All requests that have no answer. */
+  /** All requests without an answer. */
   public List<PendingRequest> unanswered() {
     List<PendingRequest> found = new ArrayList<>(ending);
     if (requests.current != null) {
@@ -113,7 +112,7 @@ public final class LockQueueState {
     return found;
   }
 
-  /** Begins the requests that can begin. Returns all that is to be done. */
+  /** Begins the requests that can begin, and returns the collected effects. */
   private List<QueueEffect> effects() {
     advance();
     List<QueueEffect> due = List.copyOf(requests.effects);
@@ -123,7 +122,7 @@ public final class LockQueueState {
 
   // ---- Requests ----
 
-  /** The engine asks something about this lock. */
+  /** The engine submits a request for this lock. */
   public List<QueueEffect> onSubmit(PendingRequest request) {
     if (request.isAbandon() && mayPass(request)) {
       start(request);
@@ -136,8 +135,8 @@ public final class LockQueueState {
   }
 
   /**
-   * Whether an end may go before requests of other attempts at the same lock: thousands of them
-   * must not keep a holder from releasing it. An end takes nothing from another attempt.
+   * Whether an end may overtake requests of other attempts at the same lock: thousands of them must
+   * not delay a release. An end takes nothing from another attempt.
    */
   private boolean mayPass(PendingRequest request) {
     ZooKeeperAttempt known = requests.attempts.find(request.attempt(), requests.name);
@@ -149,8 +148,8 @@ public final class LockQueueState {
   }
 
   /**
-   * Whether a poll may be answered by a read that many share: thousands of waiters of one process
-   * would hold up newcomers without a node.
+   * Whether a poll may be answered by a shared read: thousands of local waiters would delay
+   * newcomers without a node.
    */
   private boolean isPolledAside(PendingRequest request) {
     ZooKeeperAttempt known = requests.attempts.find(request.attempt(), requests.name);
@@ -202,7 +201,7 @@ public final class LockQueueState {
     return effects();
   }
 
-  /** Time has passed: requests that have waited for longer are told that there was no answer. */
+  /** Time has passed: requests that have waited for longer are failed. */
   public List<QueueEffect> onTime(long now, long requestTimeout) {
     List<PendingRequest> sent = new ArrayList<>(ending);
     if (requests.current != null) {
@@ -251,14 +250,14 @@ public final class LockQueueState {
       String data =
           NodeData.attempt(
               request.attempt(), requests.session.spec().ttl(), acquire.terms().label());
-      // Nobody else is to want the lock if its next hold follows as if it had been passed on.
+      // The session's next hold may reuse the node only if no other attempt wants the lock.
       requests.effects.add(
           new CreateNode(
               request, attempt, data, requests.waiting.isEmpty() && attempt.isExclusive()));
     }
   }
 
-  /** The current request's attempt has got its node, or not. */
+  /** The current request's attempt has got its node, or could not. */
   public List<QueueEffect> onCreated(CreateNode creation, CreateResult result) {
     nodePlacement.created(creation, result);
     return effects();
@@ -285,7 +284,8 @@ public final class LockQueueState {
   private static Urgency urgency(PendingRequest request, ZooKeeperAttempt attempt) {
     boolean exclusive = attempt.wasHeld() && attempt.isExclusive();
     if (exclusive && attempt.isWanted()) {
-      // The next of many waiters knows that this one held; one of a few lists them.
+      // The next of many waiters learns by the mark that this one held; one of a few lists the
+      // queue.
       return attempt.hasLongQueue() ? Urgency.MARKED_HANDOFF : Urgency.HANDOFF;
     } else if (!request.later) {
       return Urgency.NEXT;
@@ -345,8 +345,8 @@ public final class LockQueueState {
   private void withdrawn(
       PendingRequest request, ZooKeeperAttempt attempt, WithdrawalReason reason) {
     if (reason instanceof WithdrawalReason.NumbersUsedUp) {
-      // No newcomer is let in. Once all others have gone, the container can be removed, and
-      // numbers begin anew in the next one.
+      // No newcomer is admitted. Once all others have gone, the container can be removed, and the
+      // next one numbers from 0.
       requests.effects.add(new RemoveContainer());
       requests.fail(
           request,
@@ -368,7 +368,7 @@ public final class LockQueueState {
 
   // ---- Looking ----
 
-  /** The node before that of a waiter was read, and is watched if it is there. */
+  /** The node before that of a waiter was read, and is watched if it exists. */
   public List<QueueEffect> onWatched(WatchNode watch, NodeContent nodeContent) {
     queueScan.watched(watch, nodeContent);
     return effects();
@@ -380,7 +380,7 @@ public final class LockQueueState {
     return effects();
   }
 
-  /** The queue was listed: the holder and the first waiter are two of its nodes. */
+  /** The queue was listed: two of its nodes are the holder's and the first waiter's. */
   public List<QueueEffect> onSuccessorsWatched(WatchSuccessors watch, int nodes) {
     queueScan.successorsWatched(watch, nodes);
     return effects();
@@ -392,7 +392,7 @@ public final class LockQueueState {
     return effects();
   }
 
-  /** A node came or went. */
+  /** A node was added or removed. */
   public List<QueueEffect> onChildrenChanged() {
     queueScan.childrenChanged();
     return effects();
@@ -439,14 +439,14 @@ public final class LockQueueState {
 
   // ---- Connections ----
 
-  /** From now on events are missed, or come in another order. */
+  /** Events are missed from now on, or come in another order. */
   public List<QueueEffect> onDisconnected() {
     queueScan.disconnected();
     return effects();
   }
 
   /**
-   * Attempts in doubt are looked up, and what may have been missed.
+   * Looks up attempts in doubt, and events that were missed.
    *
    * @param inDoubt whether there are such attempts
    */
@@ -468,7 +468,7 @@ public final class LockQueueState {
     return effects();
   }
 
-  /** The whole queue was read; or there was no answer. */
+  /** The whole queue was read, or there was no answer. */
   public List<QueueEffect> onIndexRead(@Nullable AttemptIndex found) {
     attemptRecovery.indexRead(found);
     return effects();

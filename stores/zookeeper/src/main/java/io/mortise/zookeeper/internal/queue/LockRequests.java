@@ -29,10 +29,9 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The requests of a session about one lock, its attempts that wait, and what every step does with
- * them: answers, grants and ends. The steps themselves are in {@link QueueScan}, {@link
- * NodePlacement}, {@link PollBatch} and {@link LockQueueState}, which share this. Guarded by its
- * session.
+ * The requests of a session for one lock, its waiting attempts, and the steps that all parts share:
+ * answers, grants and ends. The parts {@link QueueScan}, {@link NodePlacement}, {@link PollBatch}
+ * and {@link LockQueueState} share this. Guarded by its session.
  */
 final class LockRequests {
   final SessionFacts session;
@@ -44,7 +43,7 @@ final class LockRequests {
 
   final WatchTable watches = new WatchTable();
 
-  /** Attempts of this session that wait, by number. */
+  /** Waiting attempts of this session, by number. */
   final Map<Long, ZooKeeperAttempt> waiting = new LinkedHashMap<>();
 
   /** Requests that have not begun. */
@@ -53,7 +52,7 @@ final class LockRequests {
   /** The request whose answer is being found; the next begins after it. */
   @Nullable PendingRequest current;
 
-  /** What is to be done when the transition has ended. */
+  /** Effects to execute after the transition. */
   final List<QueueEffect> effects = new ArrayList<>();
 
   LockRequests(SessionFacts session, SessionAttempts attempts, LockName name, String path) {
@@ -83,7 +82,7 @@ final class LockRequests {
     answer(request, request.unanswered(session.display(), mayHaveRun, why));
   }
 
-  /** The node of the attempt was neither deleted by its session nor has the session ended. */
+  /** The node was removed, though not by its session, which is alive. */
   void refuseAsRemoved(PendingRequest request) {
     answer(
         request,
@@ -96,7 +95,7 @@ final class LockRequests {
     hold(attempt, session.tokenRank(czxid), waiters);
   }
 
-  /** The attempt holds from now on. The engine is not told by this. */
+  /** The attempt holds from now on. This does not tell the engine. */
   void hold(ZooKeeperAttempt attempt, long rank, int waiters) {
     leaveQueue(attempt);
     attempt.granted(rank);
@@ -112,7 +111,7 @@ final class LockRequests {
         attempts.id(attempt), attempt.token(), attempt.tokens, attempt.isWanted(), null, null);
   }
 
-  /** A request in flight gets an answer, all others a notification. */
+  /** Answers a request in flight; otherwise sends a notification. */
   void announce(ZooKeeperAttempt attempt) {
     AttemptId id = attempts.id(attempt);
     PendingRequest request = current;
@@ -134,7 +133,7 @@ final class LockRequests {
     watches.leaves(attempt);
   }
 
-  /** Another client removed the node; the current request says so. */
+  /** Another client removed the node; the current request reports that. */
   void forget(ZooKeeperAttempt attempt) {
     leaveQueue(attempt);
     end(attempt, attempt.ifGone());
@@ -162,14 +161,14 @@ final class LockRequests {
         && attemptData.attempt().equals(attempts.id(attempt));
   }
 
-  /** Removes the node of the current request's attempt, as if it had never been. */
+  /** Removes the node of the current request's attempt, which then counts as never made. */
   void withdraw(PendingRequest request, ZooKeeperAttempt attempt, WithdrawalReason reason) {
     leaveQueue(attempt);
     attempt.leaving = true;
     effects.add(new RemoveNode(attempt, Urgency.NEXT, new RemovalCause.Withdrawn(request, reason)));
   }
 
-  /** After so long a waiter is to poll at the latest. */
+  /** The longest time after which a waiter should poll. */
   Duration retryAfter() {
     return session.spec().ttl().dividedBy(2);
   }
@@ -201,7 +200,7 @@ final class LockRequests {
     }
   }
 
-  /** Whether a request of this attempt is being answered, or waits for that. */
+  /** Whether a request of this attempt is in flight or pending. */
   boolean concerns(AttemptId attempt) {
     return (current != null && current.attempt().equals(attempt))
         || pending.stream().anyMatch(request -> request.attempt().equals(attempt));

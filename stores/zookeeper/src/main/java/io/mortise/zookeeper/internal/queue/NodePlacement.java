@@ -19,8 +19,8 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What follows from the creation of an attempt's node: it holds at once if that is the only one,
- * and waits if it stands among others. Guarded by its session.
+ * Evaluates the creation of an attempt's node: the attempt holds at once if its node is the only
+ * one, and else waits. Guarded by its session.
  */
 final class NodePlacement {
   private final LockRequests requests;
@@ -33,7 +33,7 @@ final class NodePlacement {
     this.queueScan = queueScan;
   }
 
-  /** The current request's attempt has got its node, or not. */
+  /** The current request's attempt has got its node, or could not. */
   void created(CreateNode creation, CreateResult result) {
     PendingRequest request = creation.request();
     ZooKeeperAttempt attempt = creation.attempt();
@@ -42,7 +42,7 @@ final class NodePlacement {
     } else if (result instanceof CreateResult.TakenOver takenOver) {
       ZooKeeperAttempt previous = takenOver.previous();
       attempt.seq = previous.seq;
-      // A note may have come for the one before, meanwhile.
+      // A note may have come for the previous hold, meanwhile.
       requests.hold(attempt, previous.rank(), previous.isWanted() ? 1 : 0);
       requests.answer(request, requests.granted(attempt));
       requests.finish();
@@ -77,14 +77,14 @@ final class NodePlacement {
         queueScan.arrive(new Arrival(request, attempt, among.children()));
       }
     } else {
-      // The node is there, and it is not known what else is.
+      // The node exists, but the other nodes are unknown.
       attempt.state(NodeState.DOUBT);
       requests.fail(request, true, "the connection was lost.");
       requests.finish();
     }
   }
 
-  /** The node holds if it is the next one after this session's last hold, with none between. */
+  /** The node holds if its number follows directly on this session's last hold. */
   private void followSoleUse(
       PendingRequest request, ZooKeeperAttempt attempt, CreateResult.ContainerNotRead unread) {
     SoleUserCache.LastHold lastHold = soleUserCache.before(requests.path, attempt);

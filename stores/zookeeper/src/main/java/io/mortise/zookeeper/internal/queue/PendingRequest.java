@@ -11,7 +11,7 @@ public final class PendingRequest {
   public final Request request;
   final long since;
 
-  /** Whether nobody waits for the answer, so that it may be sent together with others. */
+  /** Whether no caller waits for the answer, so that it may be sent together with others. */
   final boolean later;
 
   private final Consumer<Reply> sink;
@@ -40,7 +40,7 @@ public final class PendingRequest {
     return answered;
   }
 
-  /** Only the first answer counts. Returns whether this one is it. */
+  /** Only the first answer counts. Returns whether this is the first. */
   public boolean markAnswered() {
     boolean first = !answered;
     answered = true;
@@ -55,7 +55,7 @@ public final class PendingRequest {
         new StoreUnavailableException("ZooKeeper did not answer (store=" + display + "): " + why));
   }
 
-  /** Under no lock: gives the answer to the engine. */
+  /** Called without a lock: passes the answer to the engine. */
   public void deliver(Reply reply) {
     sink.accept(reply);
   }

@@ -12,17 +12,17 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Answers polls: requests of attempts that have a node already. In a long queue many are answered
- * by one read, while other requests go on. Guarded by its session.
+ * Answers polls: requests of attempts that have a node already. In a long queue one read answers
+ * many, while other requests go on. Guarded by its session.
  */
 final class PollBatch {
-  /** Up to so many polls are answered by one read. */
+  /** The most polls that one read answers. */
   private static final int MOST_POLLS = 256;
 
   private final LockRequests requests;
   private final QueueScan queueScan;
 
-  /** Polls of attempts that wait in a long queue, for the next read of their nodes. */
+  /** Polls of waiting attempts in a long queue, for the next read of their nodes. */
   private final ArrayDeque<PendingRequest> polls = new ArrayDeque<>();
 
   /** The polls whose nodes are being read. */
@@ -48,7 +48,7 @@ final class PollBatch {
     pollMany();
   }
 
-  /** The request of an attempt that has a node was sent again. */
+  /** The request of an attempt with a node was sent again. */
   void polled(
       PendingRequest request, ZooKeeperAttempt attempt, @Nullable List<NodeContent> nodeContents) {
     if (requests.current != request) {
@@ -75,7 +75,7 @@ final class PollBatch {
     }
   }
 
-  /** The same for many attempts that wait, by one read, while other requests go on. */
+  /** The same for many waiting attempts, by one read, while other requests go on. */
   private void pollMany() {
     if (!polled.isEmpty() || polls.isEmpty()) {
       return;
@@ -87,7 +87,7 @@ final class PollBatch {
       PendingRequest request = polls.remove();
       ZooKeeperAttempt attempt = requests.attempts.find(request.attempt(), requests.name);
       if (attempt == null) {
-        // It has ended meanwhile, which is told in its turn.
+        // The attempt has ended meanwhile, which is reported in its turn.
         pollInTurn(request);
       } else {
         batch.add(request);
@@ -109,7 +109,7 @@ final class PollBatch {
       if (nodeContents == null) {
         requests.fail(request, true, "the connection was lost.");
       } else if (attempt == null || !requests.isOurs(nodeContents.get(i + 1), attempt)) {
-        // Something has happened to it: for a look of its own.
+        // The node has changed, which needs a read of its own.
         pollInTurn(request);
       } else if (attempt.state() == NodeState.HELD && !attempt.leaving) {
         requests.answer(request, requests.granted(attempt));
@@ -122,14 +122,14 @@ final class PollBatch {
     pollMany();
   }
 
-  /** A poll has to be answered in its turn after all. */
+  /** The poll has to be answered in its turn after all. */
   private void pollInTurn(PendingRequest request) {
     if (!request.isAnswered()) {
       requests.pending.add(request);
     }
   }
 
-  /** The attempt will be called, or a look is in flight that is about it. */
+  /** Whether its watch will call the attempt, or a read about it is in flight. */
   private boolean waitsInLongQueue(ZooKeeperAttempt attempt, @Nullable Stat container) {
     return attempt.state() == NodeState.WAITING
         && !attempt.leaving
@@ -139,7 +139,7 @@ final class PollBatch {
   }
 
   private Reply.Queued queuedBehind(ZooKeeperAttempt attempt, @Nullable Stat container) {
-    // Without its own, and that of a holder.
+    // Without its own node and a holder's.
     int others = container == null ? 0 : Math.max(0, container.getNumChildren() - 2);
     return new Reply.Queued(requests.attempts.id(attempt), others, null, requests.retryAfter());
   }

@@ -10,12 +10,12 @@ import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a {@link LockQueueState} wants done: a request to the server, or a message to the engine.
+ * An effect of a {@link LockQueueState}: a request to the server, or a message to the engine.
  * Effects are executed in the order of their list. The answer to a request comes back as a
- * transition of the queue that wanted it.
+ * transition of the same queue.
  */
 public sealed interface QueueEffect {
-  /** Has it done by the executor, on behalf of that queue. */
+  /** Has the executor perform it for that queue. */
   void execute(LockQueueState queue, Executor executor);
 
   /** One method for each effect. */
@@ -62,9 +62,9 @@ public sealed interface QueueEffect {
   /**
    * Creates the node of an attempt. Answered by {@link LockQueueState#onCreated}.
    *
-   * @param request the current request, which is answered by what becomes of it
-   * @param mayTakeOver whether the node of this session's last hold will do, if its removal was not
-   *     sent yet
+   * @param request the current request, which the result answers
+   * @param mayTakeOver whether it may reuse the node of this session's last hold, if its removal
+   *     was not sent yet
    */
   record CreateNode(
       PendingRequest request, ZooKeeperAttempt attempt, String data, boolean mayTakeOver)
@@ -86,43 +86,43 @@ public sealed interface QueueEffect {
 
   /** How soon a node is to be removed. */
   enum Urgency {
-    /** A waiter is known: before anything else. */
+    /** There is a waiter: before all other requests. */
     HANDOFF,
     /** As {@link #HANDOFF}, with a mark for the next of many waiters that this node held. */
     MARKED_HANDOFF,
     /** With the next transaction. */
     NEXT,
-    /** Nobody waits for it: it may gather with others. */
+    /** There is no waiter: it may gather with others. */
     LATER,
-    /** As {@link #LATER}; the session's next attempt may take the node over. */
+    /** As {@link #LATER}; the session's next attempt may reuse the node. */
     LATER_OR_TAKEN_OVER
   }
 
-  /** Why a node is removed, and what follows. */
+  /** The reason for removing a node, and its consequence. */
   sealed interface RemovalCause {
     /** The engine ends the attempt. */
     record Ended(PendingRequest request) implements RemovalCause {}
 
-    /** The attempt's end, or another capacity, was found out when it was in doubt. */
+    /** The attempt was in doubt, and turned out to be ended, or to need another capacity. */
     record Leftover() implements RemovalCause {}
 
-    /** The attempt does not wait, and the current request says so. */
+    /** The attempt does not wait, and the current request reports that. */
     record Withdrawn(PendingRequest request, WithdrawalReason reason) implements RemovalCause {}
   }
 
-  /** Why an attempt does not wait. */
+  /** The reason why an attempt does not wait. */
   sealed interface WithdrawalReason {
-    /** The numbers of the queue come to an end. */
+    /** The queue's sequence numbers run out. */
     record NumbersUsedUp() implements WithdrawalReason {}
 
     /** The lock exists with another capacity. */
     record CapacityDiffers(int present) implements WithdrawalReason {}
 
-    /** The attempt only tries, and another one holds. */
+    /** The attempt does not queue, and another one holds. */
     record Busy(Reply.@Nullable Holder holder) implements WithdrawalReason {}
   }
 
-  /** Writes to the node of an attempt what it holds already, for those who watch it. */
+  /** Rewrites an attempt's node with the same data, to notify its watchers. */
   record RewriteNode(ZooKeeperAttempt attempt, NodeContent content) implements QueueEffect {
     @Override
     public void execute(LockQueueState queue, Executor executor) {
@@ -156,9 +156,9 @@ public sealed interface QueueEffect {
     }
   }
 
-  /** What nodes are read for. */
+  /** The purpose of reading nodes. */
   sealed interface ReadPurpose {
-    /** The container and the attempt's new node: whether that is the only one, after all. */
+    /** The container and the attempt's new node: is that the only one? */
     record Placing(PendingRequest request, ZooKeeperAttempt attempt, String path)
         implements ReadPurpose {}
 
@@ -168,10 +168,10 @@ public sealed interface QueueEffect {
     /** The container and the nodes of many attempts in a long queue. */
     record PollingMany() implements ReadPurpose {}
 
-    /** The attempt's node, the container, and the node that it has watched. */
+    /** The attempt's node, the container, and the node that it watched. */
     record Confirming(ZooKeeperAttempt attempt) implements ReadPurpose {}
 
-    /** The nodes of the first holders, and of our attempts that hold by now. */
+    /** The nodes of the first holders, and of our attempts that should hold by now. */
     record Looking(QueueLook look) implements ReadPurpose {}
   }
 
@@ -184,10 +184,10 @@ public sealed interface QueueEffect {
   }
 
   /**
-   * Reads and watches the node that attempts wait for. Answered by {@link
+   * Reads and watches the node before waiting attempts. Answered by {@link
    * LockQueueState#onWatched}.
    *
-   * @param arrival the attempt that has just come behind that node, and is to be answered
+   * @param arrival the attempt that has just queued behind that node, and needs an answer
    */
   record WatchNode(LockQueue.QueueNode node, @Nullable Arrival arrival) implements QueueEffect {
     @Override
@@ -208,7 +208,7 @@ public sealed interface QueueEffect {
    * Reads and watches the first waiter's own node. Answered by {@link LockQueueState#onOwnWatched}.
    *
    * @param holder the number of the holder's node
-   * @param behind how many nodes stand behind it, if that is known
+   * @param behind how many nodes are behind it, if known
    * @param connection the connection that the watch is set on
    */
   record WatchOwnNode(ZooKeeperAttempt attempt, int holder, OptionalInt behind, int connection)
@@ -220,8 +220,8 @@ public sealed interface QueueEffect {
   }
 
   /**
-   * Counts the nodes behind the first waiter's, and watches whether one more comes. Answered by
-   * {@link LockQueueState#onSuccessorsWatched}.
+   * Counts the nodes behind the first waiter's, and watches for another one. Answered by {@link
+   * LockQueueState#onSuccessorsWatched}.
    */
   record WatchSuccessors(ZooKeeperAttempt attempt, int connection) implements QueueEffect {
     @Override
@@ -231,7 +231,7 @@ public sealed interface QueueEffect {
   }
 
   /**
-   * Reads the whole queue, with all that was executed before. Answered by {@link
+   * Reads the whole queue, including all earlier effects. Answered by {@link
    * LockQueueState#onIndexRead}.
    */
   record ReadIndex() implements QueueEffect {
@@ -251,7 +251,10 @@ public sealed interface QueueEffect {
 
   // ---- Other sessions ----
 
-  /** Tells holders of other sessions. Answered by {@link LockQueueState#onNotesLeft}. */
+  /**
+   * Tells holders in other sessions that their locks are wanted. Answered by {@link
+   * LockQueueState#onNotesLeft}.
+   */
   record LeaveNotes(List<AttemptId> holders, NotesPurpose purpose) implements QueueEffect {
     @Override
     public void execute(LockQueueState queue, Executor executor) {
@@ -259,13 +262,13 @@ public sealed interface QueueEffect {
     }
   }
 
-  /** What goes on once holders have been told. */
+  /** The next step once holders have been told. */
   sealed interface NotesPurpose {
-    /** A request is answered: its attempt stands right behind the holder. */
+    /** Answers a request: its attempt is right behind the holder. */
     record Queueing(PendingRequest request, ZooKeeperAttempt attempt, Reply.Holder holder)
         implements NotesPurpose {}
 
-    /** The look is concluded. */
+    /** Concludes the look. */
     record Concluding(QueueLook look) implements NotesPurpose {}
   }
 
@@ -287,7 +290,7 @@ public sealed interface QueueEffect {
     }
   }
 
-  /** Tells the engine what it has not asked for. */
+  /** Sends the engine an unrequested notification. */
   record Tell(SessionNotification notification) implements QueueEffect {
     @Override
     public void execute(LockQueueState queue, Executor executor) {
@@ -295,7 +298,7 @@ public sealed interface QueueEffect {
     }
   }
 
-  /** The attempt has ended: the engine need not be told any more of what was about it. */
+  /** The attempt has ended: the engine needs no more notifications about it. */
   record ForgetNotifications(AttemptId attempt) implements QueueEffect {
     @Override
     public void execute(LockQueueState queue, Executor executor) {

@@ -6,12 +6,12 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** One look at a queue, and what it has found so far. Guarded by its session. */
+/** One look at a queue, and its results so far. Guarded by its session. */
 public final class QueueLook {
-  /** The request that is answered by it, if one is. */
+  /** The request that it answers, if any. */
   final @Nullable PendingRequest requester;
 
-  /** Whether every change of the queue is told from now on. */
+  /** Whether every change of the queue is reported from now on. */
   public final boolean watching;
 
   /** Attempts whose node is not in the queue any more. */
@@ -25,10 +25,10 @@ public final class QueueLook {
   /** Whether the first waiter is ours. */
   boolean waits;
 
-  /** How many holders' nodes are read. */
+  /** Number of holders' nodes to read. */
   int heads;
 
-  /** The first holder, if its node says which attempt that is. */
+  /** The first holder, if its node names the attempt. */
   Reply.@Nullable Holder holder;
 
   QueueLook(@Nullable PendingRequest requester, boolean watching) {

@@ -31,44 +31,46 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds out which attempt holds a lock, and has those that wait called: what a session watches in a
- * queue, and what it does when it has looked there. Guarded by its session.
+ * Determines which attempt holds a lock, and calls waiting attempts: the watches that a session
+ * sets in a queue, and its reaction to each look. Guarded by its session.
  *
- * <p><b>In a short queue</b> the children are listed: two reads, and the answer can say which
- * attempt holds. The second of two reads and watches the number before its own only: that one
- * holds.
+ * <p><b>In a short queue</b> the children are listed: two reads, and the answer can name the
+ * holder. The second of two attempts reads and watches only the number before its own, which holds.
  *
- * <p><b>In a long queue</b> nobody lists. Sequence numbers have no gaps when they are given, so a
- * newcomer watches the number before its own. If that node is gone already, the newcomer lists
- * once. A holder that knows of many waiters marks its node in the transaction that removes it. The
- * next waiter hears of the mark instead of the removal, and knows that it is the first. So a
- * hand-off costs one small read, however many wait. A waiter that hears of a removal without a mark
- * lists once, and watches the next node before its own.
+ * <p><b>In a long queue</b> the children are not listed. Sequence numbers are assigned without
+ * gaps, so a newcomer watches the number before its own. If that node is gone already, the newcomer
+ * lists once. A holder that knows of many waiters marks its node in the transaction that removes
+ * it. The next waiter sees the mark instead of the removal, and knows that it is the first. So a
+ * hand-off costs one small read, whatever the number of waiters. A waiter that sees a removal
+ * without a mark lists once, and watches the next node before its own.
  *
- * <p><b>Nothing is believed</b> before the attempt's own node was read: it must be there, and be
- * owned by this very session. The first waiter knows that the node before its own holds. It reads
- * and watches its own node at once, so it holds as soon as it hears that the holder's node has
- * gone: it would have heard before if its own had.
+ * <p><b>No grant counts</b> before the attempt's own node was read: it must exist, and be owned by
+ * this very session. The first waiter knows that the node before its own holds. It reads and
+ * watches its own node at once. So it holds as soon as the removal of the holder's node is
+ * reported: a removal of its own node would have been reported before.
  */
 final class QueueScan {
-  /** Queues of up to so many nodes are listed by a newcomer. */
+  /** The largest queue that a newcomer lists. */
   static final int SHORT = 64;
 
-  /** So many holders are read, and told that they are wanted. */
+  /** The most holders that are read, and told that they are wanted. */
   private static final int MOST_HEADS = 64;
 
   private final LockRequests requests;
 
-  /** The current request, if the next look that begins is to answer it. */
+  /** The current request, if the next look should answer it. */
   private @Nullable PendingRequest requester;
 
   private boolean looking;
   private boolean lookAgain;
 
-  /** Whether every change of the queue is told: for permits, any may be the first waiter's turn. */
+  /**
+   * Whether every change of the queue is reported: with permits, any change may be the first
+   * waiter's turn.
+   */
   private boolean watchesAll;
 
-  /** Counts connections: a watch tells what happens for as long as its own one stands. */
+  /** Counts connections: a watch reports events only while its connection lasts. */
   private int connection;
 
   QueueScan(LockRequests requests) {
@@ -79,7 +81,7 @@ final class QueueScan {
     return looking;
   }
 
-  /** From now on events are missed, or come in another order. */
+  /** Events are missed from now on, or come in another order. */
   void disconnected() {
     connection++;
     requests.watches.forgetNext();
@@ -87,7 +89,10 @@ final class QueueScan {
 
   // ---- Queueing ----
 
-  /** The second of two, or a newcomer to a long queue, looks at the number before its own only. */
+  /**
+   * The second of two attempts, or a newcomer to a long queue, reads only the number before its
+   * own.
+   */
   void arrive(Arrival arrival) {
     ZooKeeperAttempt attempt = arrival.attempt();
     boolean lists = !arrival.isSecond() && arrival.children() <= SHORT;
@@ -107,7 +112,7 @@ final class QueueScan {
   void watched(WatchNode watch, NodeContent nodeContent) {
     Stat stat = nodeContent.stat();
     if (stat == null) {
-      // Nobody will call them.
+      // No watch will call them.
       requests.watches.called(watch.node().seq());
     }
     Arrival arrival = watch.arrival();
@@ -130,7 +135,7 @@ final class QueueScan {
   }
 
   /**
-   * @param before how many nodes are before it; the first of them holds, or does so at once
+   * @param before how many nodes are before it; the first of them holds, or will at once
    */
   private void queue(
       PendingRequest request, ZooKeeperAttempt attempt, int before, Reply.@Nullable Holder holder) {
@@ -148,7 +153,7 @@ final class QueueScan {
         attemptData.ttl());
   }
 
-  /** Holders of this session are told at once, others by notes. */
+  /** Holders in this session are told at once, others by notes. */
   private void leaveNotes(List<AttemptId> holders, NotesPurpose purpose) {
     List<AttemptId> others = new ArrayList<>();
     for (AttemptId holder : holders) {
@@ -179,9 +184,9 @@ final class QueueScan {
   // ---- Watching ----
 
   /**
-   * The first waiter hears if its own node goes, or if one more comes behind it. So when it hears
-   * that the holder's node has gone, it holds, and knows whether the lock is wanted: over one
-   * connection, watches tell in the order in which things happened.
+   * The first waiter watches for the removal of its own node and for another node behind it. So
+   * when the removal of the holder's node is reported, it holds, and knows whether the lock is
+   * wanted: over one connection, watches report events in order.
    */
   private void watchOwn(ZooKeeperAttempt attempt, int holder, OptionalInt behind) {
     requests.effects.add(new WatchOwnNode(attempt, holder, behind, connection));
@@ -200,19 +205,19 @@ final class QueueScan {
     }
   }
 
-  /** The queue was listed: the holder and the first waiter are two of its nodes. */
+  /** The queue was listed: two of its nodes are the holder's and the first waiter's. */
   void successorsWatched(WatchSuccessors watch, int nodes) {
     if (isSame(watch.connection())) {
       requests.watches.behindNext(watch.attempt(), Math.max(0, nodes - 2));
     }
   }
 
-  /** Whether nothing that is watched since then can have gone untold. */
+  /** Whether no watched event can have been missed since then. */
   private boolean isSame(int since) {
     return requests.session.isUp() && connection == since;
   }
 
-  /** A node came or went. */
+  /** A node was added or removed. */
   void childrenChanged() {
     requests.watches.queueChanged();
     if (watchesAll) {
@@ -283,7 +288,9 @@ final class QueueScan {
     }
   }
 
-  /** The node that the attempt watched has held and gone: the attempt holds if its own stands. */
+  /**
+   * The node that the attempt watched has held and gone: the attempt holds if its own node exists.
+   */
   void confirmingRead(ReadPurpose.Confirming confirming, @Nullable List<NodeContent> nodeContents) {
     ZooKeeperAttempt attempt = confirming.attempt();
     Stat own = nodeContents == null ? null : nodeContents.get(0).stat();
@@ -303,13 +310,13 @@ final class QueueScan {
 
   // ---- Looking ----
 
-  /** The next look that begins answers this request. */
+  /** Has the next look answer this request. */
   void lookFor(PendingRequest request) {
     requester = request;
     look();
   }
 
-  /** Lists the queue, and does for each of our attempts what follows from it. */
+  /** Lists the queue, and updates each of our attempts. */
   void look() {
     if (looking) {
       lookAgain = true;
@@ -350,7 +357,7 @@ final class QueueScan {
     int capacity = requests.waiting.values().iterator().next().capacity();
     look.queue = LockQueue.of(children == null ? List.of() : children, capacity);
     placeAll(look);
-    // For permits, any change may be the turn of the first waiter.
+    // With permits, any change may be the turn of the first waiter.
     boolean all = capacity != Mode.SHARERS && look.waits;
     lookAgain |= all && !look.watching;
     watchesAll = all;
@@ -368,7 +375,9 @@ final class QueueScan {
     }
   }
 
-  /** Finds which of our attempts hold by now, and has the others watch the node before theirs. */
+  /**
+   * Determines which of our attempts hold by now, and has the others watch the node before theirs.
+   */
   private void placeAll(QueueLook look) {
     LockQueue queue = look.queue;
     Map<Integer, List<ZooKeeperAttempt>> behind = new LinkedHashMap<>();
@@ -431,7 +440,7 @@ final class QueueScan {
     requests.announce(attempt);
   }
 
-  /** The first holder is remembered. Returns the holders that are to be told of a contender. */
+  /** Remembers the first holder. Returns the holders to tell of a contender. */
   private List<AttemptId> heads(QueueLook look, List<NodeContent> nodeContents) {
     ZooKeeperAttempt asking = asking(look);
     boolean tries = asking != null && !asking.queues;
@@ -456,7 +465,7 @@ final class QueueScan {
     PendingRequest request = look.requester;
     ZooKeeperAttempt attempt = asking(look);
     if (request != null && attempt == null) {
-      // Granted, and answered; or its node has vanished.
+      // It was granted and answered, or its node has vanished.
       requests.refuseAsRemoved(request);
       requests.finish();
     } else if (request != null && attempt != null && attempt.queues) {
@@ -472,7 +481,7 @@ final class QueueScan {
       requests.fail(look.requester, true, "the connection was lost.");
       requests.finish();
     }
-    // The next connection looks again.
+    // The next connection starts a new look.
     lookAgain = false;
     endLook();
   }

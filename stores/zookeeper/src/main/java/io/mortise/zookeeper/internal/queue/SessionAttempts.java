@@ -18,15 +18,15 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The attempts of one session at all of its locks: those that have a node or may have one, and how
- * the last others ended. It does no I/O. Guarded by its session.
+ * The attempts of one session at all of its locks: those with a possible node, and the last ends of
+ * others. It does no I/O. Guarded by its session.
  */
 public final class SessionAttempts {
   private final SessionId session;
   private final AttemptTable attempts = new AttemptTable();
   private final EndedAttempts endedAttempts = new EndedAttempts();
 
-  /** How many looks at queues are in flight that may yet bring a notification. */
+  /** Looks at queues in flight that may bring a notification. */
   private int looks;
 
   public SessionAttempts(SessionId session) {
@@ -61,13 +61,13 @@ public final class SessionAttempts {
     attempts.remove(attempt);
   }
 
-  /** The attempt's node is gone, and how it ended is remembered. */
+  /** The attempt's node is gone; its end is remembered. */
   void end(ZooKeeperAttempt attempt, AttemptEnd attemptEnd) {
     attempts.remove(attempt);
     endedAttempts.add(attempt.number, attempt.name, attemptEnd);
   }
 
-  /** The session has ended, and its holds with it. */
+  /** The session has ended, with its holds. */
   public void over() {
     for (ZooKeeperAttempt attempt : attempts.all()) {
       if (attempt.wasHeld()) {
@@ -88,7 +88,7 @@ public final class SessionAttempts {
   /**
    * Another attempt wants the lock that this one holds, or is about to hold.
    *
-   * @return what the engine is to be told
+   * @return the notification for the engine
    */
   public Optional<SessionNotification> want(AttemptId id) {
     ZooKeeperAttempt attempt = isOurs(id) ? attempts.get(id.number()) : null;
@@ -105,7 +105,7 @@ public final class SessionAttempts {
     return attempts.all();
   }
 
-  /** Attempts at the lock of which it is not known whether they have a node. */
+  /** Attempts at the lock that may or may not have a node. */
   List<ZooKeeperAttempt> inDoubt(LockName name) {
     return attempts.all().stream()
         .filter(attempt -> attempt.state() == NodeState.DOUBT && attempt.name.equals(name))

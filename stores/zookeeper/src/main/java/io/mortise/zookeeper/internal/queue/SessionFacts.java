@@ -2,11 +2,11 @@ package io.mortise.zookeeper.internal.queue;
 
 import io.mortise.spi.SessionSpec;
 
-/** What the queues of a session read of it. They change nothing in it. */
+/** The properties of a session that its queues read, and cannot change. */
 public interface SessionFacts {
   SessionSpec spec();
 
-  /** The store, as messages name it. */
+  /** The store's name in messages. */
   String display();
 
   /** Whether requests can be sent now, as far as is known. */

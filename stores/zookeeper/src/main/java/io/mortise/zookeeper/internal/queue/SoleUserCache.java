@@ -9,22 +9,22 @@ import org.apache.zookeeper.Watcher.Event.EventType;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Locks that this session takes again and again, and nobody else: of these it need not read whether
- * a new node is the only one.
+ * Locks that only this session takes, again and again. Re-acquiring one skips the read that shows
+ * whether the new node is the only one.
  *
- * <p><b>Why that holds.</b> The numbers of a container's nodes count creations. When this session
- * held exclusively by a node, all earlier ones were gone; if that node is gone as well, and the
- * next one that this session makes has the next number, nobody has made another one, and it is the
- * only one. This needs the same container throughout, for a new one counts from 0 and may have
- * another capacity. So the container is watched since before the earlier node was removed: that it
- * was removed would be told before anything is answered that was done later.
+ * <p><b>Why that is safe.</b> The numbers of a container's nodes count creations. When this session
+ * held exclusively by a node, all earlier nodes were gone. If that node is gone as well, and this
+ * session's next node has the next number, no other node was made in between, and it is the only
+ * one. This needs the same container throughout, since a new one counts from 0 and may have another
+ * capacity. So the container is watched from before the earlier node's removal: a removal of the
+ * container would be reported before the answer to any later request.
  *
- * <p><b>Tokens.</b> A transaction does not tell its number, but nobody else had a token since the
- * earlier hold, whose 65,536 this one goes on with.
+ * <p><b>Tokens.</b> A transaction does not return its number. But no token was granted since the
+ * earlier hold, whose 65,536 tokens this one continues.
  *
- * <p>A watch stands until its container goes, which the server removes when nobody has used it for
- * a while; there are so many at most. Whatever is not certain is read, as of any other lock. It
- * does no I/O. Guarded by its session.
+ * <p>A watch lasts until the server removes its unused container; the number of watches is bounded.
+ * In any doubt the container is read, as for any other lock. It does no I/O. Guarded by its
+ * session.
  */
 public final class SoleUserCache {
   private static final int MOST = 1_024;
@@ -33,10 +33,10 @@ public final class SoleUserCache {
   /** Containers that are watched. */
   private final Map<String, LastHold> watched = new HashMap<>();
 
-  /** Containers of locks that were given back lately, to be watched when they are taken again. */
+  /** Containers of recently released locks, to be watched when the locks are taken again. */
   private final Set<String> lately = new LinkedHashSet<>();
 
-  /** The last hold of this session that has ended, if one has since the watch was set. */
+  /** The last hold of this session that has ended since the watch was set, if any. */
   static final class LastHold {
     private boolean left;
     private boolean followed;
@@ -44,20 +44,20 @@ public final class SoleUserCache {
     private long rank;
     private int next;
 
-    /** What its successor's tokens are made of, like its own. */
+    /** The part of a token from which its successor's tokens are derived, like its own. */
     long rank() {
       return rank;
     }
 
-    /** Where those begin. */
+    /** The offset at which the successor's tokens begin. */
     int next() {
       return next;
     }
   }
 
   /**
-   * Whether an attempt that is about to get a node will most likely be the next one after our last,
-   * as the one before was.
+   * Whether an attempt that is about to get a node will most likely follow directly on our last
+   * one, as the previous attempt did.
    */
   public boolean expects(String lock, ZooKeeperAttempt zooKeeperAttempt) {
     LastHold lastHold = watched.get(lock);
@@ -84,7 +84,7 @@ public final class SoleUserCache {
     return lastHold.next + zooKeeperAttempt.tokens <= ZooKeeperAttempt.TOKENS;
   }
 
-  /** An attempt of this session has been removed, as it asked. */
+  /** An attempt of this session was removed at its own request. */
   void left(String lock, ZooKeeperAttempt zooKeeperAttempt) {
     if (!zooKeeperAttempt.wasHeld() || !zooKeeperAttempt.isExclusive()) {
       return;
@@ -106,7 +106,7 @@ public final class SoleUserCache {
     }
   }
 
-  /** An attempt has got its node: what the next one does is what this one did. */
+  /** An attempt has got its node: the next one's outcome is predicted from this one's. */
   void came(String lock, ZooKeeperAttempt zooKeeperAttempt) {
     LastHold lastHold = watched.get(lock);
     if (lastHold != null) {
@@ -118,8 +118,8 @@ public final class SoleUserCache {
   }
 
   /**
-   * The last hold, if the node of this attempt, which is there, followed right after it: then it is
-   * the only one.
+   * The last hold, if the existing node of this attempt followed directly on it: then it is the
+   * only one.
    */
   @Nullable LastHold before(String lock, ZooKeeperAttempt zooKeeperAttempt) {
     LastHold lastHold = watched.get(lock);
@@ -132,14 +132,14 @@ public final class SoleUserCache {
         : null;
   }
 
-  /** Something was told about a node, perhaps a container. */
+  /** An event came for a node, perhaps a container. */
   public void changed(EventType type, String path) {
     if (type != EventType.NodeChildrenChanged) {
       watched.remove(path);
     }
   }
 
-  /** There is no connection: nothing is told any more. */
+  /** There is no connection: events are no longer reported. */
   public void forget() {
     watched.clear();
     lately.clear();

@@ -8,67 +8,70 @@ import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which node each waiting attempt of a session watches in one queue, and what the first waiter
- * knows besides. It does no I/O. Guarded by its session.
+ * The node that each waiting attempt of a session watches in one queue, and the additional state of
+ * the first waiter. It does no I/O. Guarded by its session.
  */
 final class WatchTable {
-  /** The number of the node that an attempt watches, whose removal is to call it. */
+  /** The number of the node that an attempt watches, whose removal calls the attempt. */
   private final Map<ZooKeeperAttempt, Integer> watched = new HashMap<>();
 
   /** The attempts that watch a node, by its number; some may watch another node by now. */
   private final Map<Integer, List<ZooKeeperAttempt>> watchers = new HashMap<>();
 
-  /** The first waiter, while it hears of all that its turn depends on. */
+  /** The first waiter, while it is notified of all events that its turn depends on. */
   private @Nullable NextWaiter next;
 
   /**
-   * A waiter whose node stands right behind that of a holder.
+   * A waiter whose node is right behind that of a holder.
    *
    * @param holder the number of the holder's node
    * @param czxid the transaction that created the waiter's node
-   * @param behind how many nodes stand behind the waiter's, if that is known
+   * @param behind how many nodes are behind the waiter's, if known
    */
   record NextWaiter(ZooKeeperAttempt attempt, int holder, long czxid, OptionalInt behind) {}
 
-  /** From now on the attempt waits for that node to go. */
+  /** From now on the attempt waits for that node's removal. */
   void watch(ZooKeeperAttempt attempt, int seq) {
     watched.put(attempt, seq);
     watchers.computeIfAbsent(seq, none -> new ArrayList<>(1)).add(attempt);
   }
 
-  /** Whether the attempt is to be called when some node goes. */
+  /** Whether the removal of some node calls the attempt. */
   boolean watches(ZooKeeperAttempt attempt) {
     return watched.containsKey(attempt);
   }
 
-  /** Whether the attempt is to be called when that node goes. */
+  /** Whether the removal of that node calls the attempt. */
   boolean watches(ZooKeeperAttempt attempt, int seq) {
     Integer node = watched.get(attempt);
     return node != null && node == seq;
   }
 
-  /** From now on the attempt hears of its own node, and of the holder's if that is still there. */
+  /**
+   * From now on the attempt is notified about its own node, and about the holder's if it still
+   * exists.
+   */
   void next(ZooKeeperAttempt attempt, int holder, long czxid) {
     if (watches(attempt, holder)) {
       next = new NextWaiter(attempt, holder, czxid, OptionalInt.empty());
     }
   }
 
-  /** How many nodes stand behind that of the next waiter. */
+  /** How many nodes are behind that of the next waiter. */
   void behindNext(ZooKeeperAttempt attempt, int behind) {
     if (next != null && next.attempt() == attempt) {
       next = new NextWaiter(attempt, next.holder(), next.czxid(), OptionalInt.of(behind));
     }
   }
 
-  /** A node came or went. If none stood behind the next waiter's, one does now. */
+  /** A node was added or removed. If none was behind the next waiter's, one is now. */
   void queueChanged() {
     if (next != null && next.behind().equals(OptionalInt.of(0))) {
       behindNext(next.attempt(), 1);
     }
   }
 
-  /** The first waiter, if it is to be called when that holder's node goes. */
+  /** The first waiter, if the removal of that holder's node calls it. */
   @Nullable NextWaiter nextAfter(int holder) {
     return next != null && next.holder() == holder && watches(next.attempt(), holder) ? next : null;
   }
@@ -89,7 +92,7 @@ final class WatchTable {
     watched.remove(attempt);
   }
 
-  /** The attempt waits no more. */
+  /** The attempt no longer waits. */
   void leaves(ZooKeeperAttempt attempt) {
     watched.remove(attempt);
     if (next != null && next.attempt() == attempt) {
@@ -97,7 +100,7 @@ final class WatchTable {
     }
   }
 
-  /** The attempts that have waited for that node to go; they do so no more. */
+  /** Removes and returns the attempts that have waited for that node's removal. */
   List<ZooKeeperAttempt> called(int seq) {
     List<ZooKeeperAttempt> called = watchers.remove(seq);
     if (called == null) {

@@ -7,59 +7,60 @@ import io.mortise.zookeeper.internal.node.LockQueue;
 import io.mortise.zookeeper.internal.node.TokenEpoch;
 
 /**
- * One attempt of a session that has, or may have, a node. Kept small, for a process may hold many.
+ * One attempt of a session that has, or may have, a node. Kept small, as a process may hold many.
  * Guarded by its session.
  */
 public final class ZooKeeperAttempt {
-  /** Tokens of one node: as many as 16 bits can tell apart. */
+  /** Tokens of one node: as many as 16 bits distinguish. */
   static final int TOKENS = 1 << 16;
 
   private static final byte NO_DEMAND = 0;
 
   private static final byte WANTED = 1;
 
-  /** So many wait that none of them should list them all. */
+  /** The queue is so long that no waiter should list it. */
   private static final byte LONG_LINE = 2;
 
   final long number;
   public final LockName name;
   private final Mode mode;
 
-  /** The state's place among all: a reference would take three bytes more. */
+  /** Ordinal of the state. A byte saves three bytes over a reference. */
   private byte state;
 
   /**
-   * What is known of others who want the lock; a reference to an enum would take three bytes more.
+   * The known demand of others for the lock, as an ordinal; a reference would take three bytes
+   * more.
    */
   private byte demand;
 
-  /** Whether it is to wait, or only tries. */
+  /** Whether it may wait, or only tries. */
   boolean queues;
 
   /** Whether it is being ended. */
   boolean leaving;
 
-  /** That of its node; unknown while it is sent. */
+  /** The sequence number of its node; unknown while the creation is in flight. */
   int seq;
 
   /**
-   * The first token of the present block: above the lower 16 bits the zxid of the hold's node and
-   * where tokens begin ({@link TokenEpoch}), 0 until it is granted; in them how far the block is
-   * from the hold's first.
+   * The first token of the present block. The upper bits are the zxid of the hold's node plus the
+   * token epoch ({@link TokenEpoch}), 0 until it is granted. The lower 16 bits are the block's
+   * offset from the hold's first token.
    */
   private long token;
 
-  /** How many the present block has. */
+  /** Number of tokens in the present block. */
   int tokens;
 
   public enum NodeState {
-    /** Its creation is on its way. */
+    /** Its creation is in flight. */
     SENT,
-    /** Its node stands in the queue. */
+    /** Its node is in the queue. */
     WAITING,
     /** It holds. */
     HELD,
-    /** The connection was lost while its creation or removal was on its way. */
+    /** The connection was lost while its creation or removal was in flight. */
     DOUBT;
 
     private static final NodeState[] ALL = values();
@@ -76,37 +77,37 @@ public final class ZooKeeperAttempt {
     return NodeState.ALL[state];
   }
 
-  @SuppressWarnings("EnumOrdinal") // its place, within this JVM only
+  @SuppressWarnings("EnumOrdinal") // The ordinal, within this JVM only.
   void state(NodeState next) {
     state = (byte) next.ordinal();
   }
 
-  /** Whether its owner knows, or will be told, that somebody wants the lock. */
+  /** Whether its owner knows, or will be told, that another attempt wants the lock. */
   boolean isWanted() {
     return demand != NO_DEMAND;
   }
 
-  /** Somebody waits. */
+  /** Another attempt waits. */
   void wanted() {
     if (!isWanted()) {
       demand = WANTED;
     }
   }
 
-  /** Whether many stood behind its node when it was granted. */
+  /** Whether many nodes were behind its node when it was granted. */
   boolean hasLongQueue() {
     return demand == LONG_LINE;
   }
 
-  /** Many stand behind its node. */
+  /** Many nodes are behind its node. */
   void wantedByMany() {
     demand = LONG_LINE;
   }
 
-  /** It holds. Where its block of tokens starts does not change. */
+  /** It holds. The offset of its block of tokens does not change. */
   void granted(long rank) {
     state(NodeState.HELD);
-    // Below 2^47, for no session opens after too many elections.
+    // Below 2^47, since no session opens after too many elections.
     token = rank << 16 | offset();
   }
 
@@ -115,17 +116,17 @@ public final class ZooKeeperAttempt {
     return rank() != 0;
   }
 
-  /** How it ends if its session removes its node. */
+  /** Its end if its session removes its node. */
   AttemptEnd ifReleased() {
     return wasHeld() ? AttemptEnd.HOLD_RELEASED : AttemptEnd.WAIT_RELEASED;
   }
 
-  /** How it ends if another client removes its node. */
+  /** Its end if another client removes its node. */
   AttemptEnd ifGone() {
     return wasHeld() ? AttemptEnd.HOLD_GONE : AttemptEnd.WAIT_GONE;
   }
 
-  /** What its tokens are made of; 0 if it was never granted. */
+  /** The upper part of its tokens; 0 if it was never granted. */
   long rank() {
     return token >>> 16;
   }
@@ -138,14 +139,14 @@ public final class ZooKeeperAttempt {
     return (int) token & TOKENS - 1;
   }
 
-  /** Where the next block begins, counted from the hold's first token. */
+  /** The offset of the next block from the hold's first token. */
   public int next() {
     return offset() + tokens;
   }
 
   /**
    * Whether this attempt may have the node of that hold, which is about to be removed, as if the
-   * hold had been passed on: nobody else is known to want the lock.
+   * hold had been passed on: no other attempt is known to want the lock.
    */
   public boolean mayTakeOver(ZooKeeperAttempt previous) {
     return !previous.isWanted()
@@ -154,7 +155,7 @@ public final class ZooKeeperAttempt {
         && previous.next() + tokens <= TOKENS;
   }
 
-  /** The present block begins there, counted from the hold's first token. */
+  /** The present block begins at that offset from the hold's first token. */
   public void startAt(int offset) {
     token = rank() << 16 | offset;
   }

@@ -1,6 +1,6 @@
 /**
- * What a session does about its locks, without I/O: {@code LockQueueState} is the machine of one
- * lock, {@code QueueEffect} what it wants done. The package above executes that.
+ * A session's decisions about its locks, without I/O: {@code LockQueueState} is the state machine
+ * of one lock, and returns {@code QueueEffect}s. The package above executes them.
  */
 @NullMarked
 package io.mortise.zookeeper.internal.queue;

@@ -41,7 +41,7 @@ import org.apache.zookeeper.Watcher.Event.EventType;
 import org.apache.zookeeper.data.Stat;
 import org.junit.jupiter.api.Test;
 
-/** The machine without a server: each transition, and the effects that it returns. */
+/** The state machine without a server: each transition, and its effects. */
 class LockQueueStateTest {
   private static final LockName NAME = LockName.of("x");
   private static final String PATH = "/m/locks/x";
@@ -57,7 +57,7 @@ class LockQueueStateTest {
   private final LockQueueState queue =
       new LockQueueState(new ConnectedSession(id), attempts, soleUserCache, NAME, PATH);
 
-  /** A session whose connection stands. */
+  /** A session with a connection. */
   private record ConnectedSession(SessionId id) implements SessionFacts {
     @Override
     public SessionSpec spec() {
@@ -133,7 +133,7 @@ class LockQueueStateTest {
     return only(effects, Answer.class).reply();
   }
 
-  /** Its node is made as one of so many. Returns the effects. */
+  /** Its node is created, one of that many. Returns the effects. */
   private List<QueueEffect> arrive(int number, int seq, int children) {
     CreateNode creation = only(queue.onSubmit(acquire(number, true)), CreateNode.class);
     return queue.onCreated(
@@ -145,7 +145,7 @@ class LockQueueStateTest {
     queue.onCreated(creation, new CreateResult.OnlyNode(path(seq), Mode.SHARERS, czxid));
   }
 
-  /** The attempt stands behind a holder of another session, and knows it. */
+  /** The attempt is right behind a holder in another session, and knows it. */
   private void waitAsSecond(int number, int seq) {
     List<QueueEffect> effects = arrive(number, seq, 2);
     assertThat(effects)
@@ -369,7 +369,7 @@ class LockQueueStateTest {
         .isEmpty();
     assertThat(queue.isIdle()).isTrue();
 
-    // It holds all the same, as the next poll tells.
+    // It holds nevertheless, as the next poll shows.
     ReadNodes poll = only(queue.onSubmit(acquire(1, true)), ReadNodes.class);
     assertThat(
             answer(

@@ -21,10 +21,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * {@link LockQueueState} in random worlds without a server: several sessions want one lock, while
- * connections break, answers are lost, sessions end, an operator removes nodes of waiters, and all
- * that is on its way overtakes what is on another way. {@code -Dmortise.seed=…} repeats a world,
- * {@code -Dmortise.zookeeper.worlds=…} sets how many there are.
+ * {@link LockQueueState} in random worlds without a server. Several sessions want one lock, while
+ * connections break, answers are lost, sessions end, an operator removes nodes of waiters, and
+ * messages on different channels overtake each other. {@code -Dmortise.seed=…} repeats a world,
+ * {@code -Dmortise.zookeeper.worlds=…} sets their number.
  */
 class QueueSimulationTest {
   private static final int WORLDS = Integer.getInteger("mortise.zookeeper.worlds", 400);
@@ -61,7 +61,7 @@ class QueueSimulationTest {
     /** Whether a request has no answer yet. */
     boolean open;
 
-    /** Whether the last answer says nothing of how the attempt stands. */
+    /** Whether the last answer leaves the state of the attempt open. */
     boolean unknown;
 
     boolean holds;
@@ -78,7 +78,7 @@ class QueueSimulationTest {
       this.queue = queue;
     }
 
-    /** Whether it stands in the queue, and its engine expects nothing but its turn. */
+    /** Whether it is in the queue, and its engine expects only its turn. */
     boolean waits() {
       return queue && !open && !unknown && !holds && !leaving && !over;
     }
@@ -115,7 +115,7 @@ class QueueSimulationTest {
       }
     }
 
-    /** The engine of a session, as far as it takes part. */
+    /** The engine of a session, reduced to its part in this. */
     private final class EngineSession {
       final SessionId id = SessionId.random(random);
       final List<EngineAttempt> attempts = new ArrayList<>();
@@ -183,7 +183,7 @@ class QueueSimulationTest {
       server.end(engine.session.zooKeeperSession());
     }
 
-    /** Not one of a request in flight: a creation and the read behind it belong together. */
+    /** Not one with a request in flight: a creation and the read behind it belong together. */
     private void removeWaiter() {
       List<AttemptId> inFlight =
           engines.stream()
@@ -318,7 +318,7 @@ class QueueSimulationTest {
 
     // ---- The end ----
 
-    /** All connections stand from now on, and all holders release: each waiter has its turn. */
+    /** All connections work from now on, and all holders release: each waiter has its turn. */
     private void drain() {
       engines.forEach(engine -> engine.session.reconnect());
       for (int round = 0; round < 10_000; round++) {

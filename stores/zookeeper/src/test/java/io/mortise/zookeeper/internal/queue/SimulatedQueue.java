@@ -19,13 +19,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The container of one lock as a ZooKeeper server keeps it: nodes with numbers, transactions, and
- * watches that are told once. Each method is one request, executed at once.
+ * one-shot watches. Each method is one request, executed at once.
  */
 final class SimulatedQueue {
   private final String path;
   private final int capacity;
 
-  /** Is told an event of a session: of the node with that number, or of the container. */
+  /** Takes an event for a session: of the node with that number, or of the container. */
   private final BiConsumer<Long, WatchEvent> events;
 
   private final TreeMap<Integer, QueueMember> members = new TreeMap<>();
@@ -38,7 +38,7 @@ final class SimulatedQueue {
   private long zxid = 1_000;
   private long pzxid;
 
-  /** An event, and the transaction that brought it about; the number is null for the container. */
+  /** An event, and the transaction that caused it; the number is null for the container. */
   record WatchEvent(EventType type, @Nullable Integer seq, long zxid) {}
 
   /** One node. */
@@ -113,13 +113,13 @@ final class SimulatedQueue {
     zxid++;
     pzxid = zxid;
     members.remove(seq);
-    // The write of a mark and the removal are one transaction: the first of them is told.
+    // The write of a mark and the removal are one transaction: only the first is reported.
     tell(seq, marked ? EventType.NodeDataChanged : EventType.NodeDeleted);
     tellChildren();
     return Code.OK;
   }
 
-  /** The session ends, and its nodes with it. */
+  /** The session ends, and its nodes are removed. */
   void end(long owner) {
     forgetWatches(owner);
     for (QueueMember member : List.copyOf(members.values())) {
@@ -207,7 +207,7 @@ final class SimulatedQueue {
     childWatchers.remove(session);
   }
 
-  /** A client with another connection says what it watched, and which transaction it saw last. */
+  /** A client with another connection sends its watches, and the last transaction it saw. */
   void watchAgain(List<Integer> seqs, boolean children, long seen, long session) {
     for (int seq : seqs) {
       QueueMember member = members.get(seq);

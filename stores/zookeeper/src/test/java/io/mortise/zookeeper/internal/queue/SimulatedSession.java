@@ -42,8 +42,8 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A session at one lock: the machine under test, between a simulated engine and a simulated server.
- * What is sent, executed and answered goes on one step at a time, as the world decides.
+ * A session at one lock: the state machine under test, between a simulated engine and a simulated
+ * server. Requests are sent, executed and answered one step at a time, as the world decides.
  */
 final class SimulatedSession implements SessionFacts, QueueEffect.Executor {
   private static final LockName NAME = LockName.of("x");
@@ -65,7 +65,7 @@ final class SimulatedSession implements SessionFacts, QueueEffect.Executor {
   private final ArrayDeque<SimulatedMessage> arriving = new ArrayDeque<>();
   private final List<Runnable> timers = new ArrayList<>();
 
-  /** What the client believes that it watches. */
+  /** The watches that the client believes to have set. */
   private final Set<Integer> watched = new TreeSet<>();
 
   private boolean watchesChildren;
@@ -82,10 +82,10 @@ final class SimulatedSession implements SessionFacts, QueueEffect.Executor {
   }
 
   /**
-   * A request on its way: its execution returns what the client does with the answer.
+   * A request in flight: its execution returns the client's handling of the answer.
    *
-   * @param unanswered what the client does if the answer is lost
-   * @param lost what the client does if the request is lost
+   * @param unanswered the client's reaction if the answer is lost
+   * @param lost the client's reaction if the request is lost
    */
   private record SimulatedRequest(
       Supplier<Runnable> execution,
@@ -97,10 +97,10 @@ final class SimulatedSession implements SessionFacts, QueueEffect.Executor {
     }
   }
 
-  /** An answer on its way, or an event, which is not told if it is lost. */
+  /** An answer in flight, or an event, which is dropped if it is lost. */
   private record SimulatedMessage(Runnable step, @Nullable Runnable lost, long zxid) {}
 
-  /** A removal that the next attempt may take over. */
+  /** A removal whose node the next attempt may reuse. */
   private record UnsentRelease(RemoveNode removal) {}
 
   SimulatedSession(
@@ -119,7 +119,7 @@ final class SimulatedSession implements SessionFacts, QueueEffect.Executor {
     this.attempts = new SessionAttempts(id);
   }
 
-  // ---- What the queue reads ----
+  // ---- The state that the queue reads ----
 
   SessionId id() {
     return spec.id();
@@ -169,7 +169,7 @@ final class SimulatedSession implements SessionFacts, QueueEffect.Executor {
     return queue == null && attempts.isSettled();
   }
 
-  /** One write is sent that has gathered. */
+  /** Sends one gathered write. */
   void send() {
     if (!gathered.isEmpty()) {
       sent.add(gathered.remove());
@@ -201,8 +201,8 @@ final class SimulatedSession implements SessionFacts, QueueEffect.Executor {
   }
 
   /**
-   * The connection breaks. The server may have executed some of what was sent. The answers that are
-   * lost are told before the end of the connection is known, or after it.
+   * The connection breaks. The server may have executed some of the sent requests. Lost answers are
+   * reported before the client knows of the break, or after it.
    */
   void disconnect() {
     if (!up) {
@@ -222,7 +222,7 @@ final class SimulatedSession implements SessionFacts, QueueEffect.Executor {
     arriving.clear();
     sent.clear();
     up = random.nextBoolean();
-    // What follows from it is sent over the next connection.
+    // The resulting requests are sent over the next connection.
     lost.forEach(Runnable::run);
     up = false;
     soleUserCache.forget();
@@ -557,7 +557,7 @@ final class SimulatedSession implements SessionFacts, QueueEffect.Executor {
 
   @Override
   public void forgetNotifications(ForgetNotifications effect) {
-    // They are told at once here, and never again.
+    // Holders are told at once here, and never again.
   }
 
   @Override
