@@ -41,7 +41,7 @@ class RulesTest {
 
   @Test
   void givenStoreThatSeesAnother_thenItIsNoticed() {
-    assertNoticed(Rules.STORES_ARE_STRANGERS, "to core", SeesAnotherStore.class);
+    assertNoticed(Rules.STORES_ARE_STRANGERS, "to store-support", SeesAnotherStore.class);
   }
 
   @Test
@@ -77,6 +77,11 @@ class RulesTest {
         "after its store",
         io.mortise.quorum.LockClient.class,
         io.mortise.LockClient.class);
+    assertNoticed(
+        Rules.ONE_NAME_ONE_TYPE,
+        "after its store",
+        io.mortise.quorum.LockClient.Lease.class,
+        io.mortise.Lease.class);
   }
 
   @Test

@@ -205,7 +205,7 @@ public final class DocumentCodec {
   private static String encode(long id, SessionNotification notification) {
     String attempt = notification.attempt().encoded();
     String name = notification.name().value();
-    if (notification instanceof SessionNotification.Granted granted) {
+    if (notification instanceof SessionNotification.HoldGranted granted) {
       return line(
           "granted",
           id,
@@ -276,7 +276,8 @@ public final class DocumentCodec {
       int tokens = fields.count(0, Request.MAX_TOKENS);
       boolean wanted = fields.flag();
       boolean timed = fields.flag();
-      return new SessionNotification.Granted(fields.name(), attempt, token, tokens, wanted, timed);
+      return new SessionNotification.HoldGranted(
+          fields.name(), attempt, token, tokens, wanted, timed);
     } else if (kind.equals("ended")) {
       EndReason how = fields.end();
       return new SessionNotification.HoldEnded(fields.name(), attempt, how);

@@ -1,6 +1,6 @@
 package io.mortise.bench.subject;
 
-import io.mortise.bench.subject.Subjects.StoreKind;
+import io.mortise.bench.subject.Subjects.SubjectStore;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -10,18 +10,18 @@ import java.sql.Statement;
 import java.util.UUID;
 
 /**
- * The locks that a database keeps in memory for a connection, a connection per thread. They never
- * touch the disk, and they are gone with the server: the limit.
+ * The advisory locks of a database, with a connection per thread. They live in memory and end with
+ * the server, hence mark the limit.
  */
 final class AdvisoryLock extends DatabaseSubject {
-  AdvisoryLock(StoreUrls storeUrls, StoreKind storeKind) {
+  AdvisoryLock(StoreUrls storeUrls, SubjectStore storeKind) {
     super(new BenchDatabase(storeUrls, storeKind));
   }
 
   @Override
   public LockHandle lockHandle(String lock) throws SQLException {
     Connection connection = benchDatabase.connection();
-    return benchDatabase.place() == StoreKind.POSTGRESQL
+    return benchDatabase.place() == SubjectStore.POSTGRESQL
         ? advisory(connection, lock)
         : named(connection, lock);
   }

@@ -2,7 +2,7 @@ package io.mortise.bench.subject;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
-import io.mortise.bench.subject.Subjects.StoreKind;
+import io.mortise.bench.subject.Subjects.SubjectStore;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -13,19 +13,19 @@ import java.sql.Statement;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** The database of a place: a connection for each thread that asks, or a pool. Thread-safe. */
+/** A database, with a connection for each calling thread, or a pool. Thread-safe. */
 final class BenchDatabase implements AutoCloseable {
-  /** The SQLSTATE of what is there already. */
+  /** SQLSTATE: the table or row exists. */
   private static final String DUPLICATE = "23505";
 
-  /** As many as an application has, rather than one for each of 64 threads. */
+  /** The pool size of a typical application, rather than one for each of 64 threads. */
   private static final int POOL = 16;
 
-  private final StoreKind storeKind;
+  private final SubjectStore storeKind;
   private final String url;
   private final Map<Thread, Connection> open = new ConcurrentHashMap<>();
 
-  BenchDatabase(StoreUrls storeUrls, StoreKind storeKind) {
+  BenchDatabase(StoreUrls storeUrls, SubjectStore storeKind) {
     this.storeKind = storeKind;
     // MariaDB's driver serves both.
     this.url = storeUrls.url(storeKind).replaceFirst("^jdbc:mysql:", "jdbc:mariadb:");
@@ -45,9 +45,7 @@ final class BenchDatabase implements AutoCloseable {
     return this;
   }
 
-  /**
-   * PostgreSQL refuses one of two that make a table at the same time, in spite of IF NOT EXISTS.
-   */
+  /** PostgreSQL refuses one of two concurrent creations of a table, in spite of IF NOT EXISTS. */
   private static void make(Statement statement, String ddl) throws SQLException {
     try {
       statement.execute(ddl);
@@ -68,12 +66,12 @@ final class BenchDatabase implements AutoCloseable {
     }
   }
 
-  StoreKind place() {
+  SubjectStore place() {
     return storeKind;
   }
 
   /**
-   * An insert that leaves a row that is there as it is.
+   * An insert that leaves an existing row unchanged.
    *
    * @param row table, columns and values
    */
@@ -96,7 +94,7 @@ final class BenchDatabase implements AutoCloseable {
     Connection mine = open.get(Thread.currentThread());
     if (mine == null) {
       mine = DriverManager.getConnection(url);
-      if (storeKind == StoreKind.SQLITE) {
+      if (storeKind == SubjectStore.SQLITE) {
         try (Statement settings = mine.createStatement()) {
           settings.execute("pragma busy_timeout = 20000");
           settings.execute("pragma journal_mode = wal");

@@ -1,20 +1,20 @@
 package io.mortise.bench.subject;
 
-import io.mortise.bench.subject.Subjects.StoreKind;
+import io.mortise.bench.subject.Subjects.SubjectStore;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 
 /**
- * A row that is inserted to lock and deleted to unlock, by a connection per thread: the two
- * statements that a lock in a table needs, each committed by itself, and nothing else.
+ * A row that is inserted to lock and deleted to unlock, with a connection per thread: the two
+ * statements that a lock in a table needs, each committed by itself.
  */
 final class InsertedRowLock extends DatabaseSubject {
   private static final String TAKE =
       "plain_lock (name, holder, since) values (?, ?, current_timestamp)";
   private static final String GIVE = "delete from plain_lock where name = ? and holder = ?";
 
-  InsertedRowLock(StoreUrls storeUrls, StoreKind storeKind) throws SQLException {
+  InsertedRowLock(StoreUrls storeUrls, SubjectStore storeKind) throws SQLException {
     super(new BenchDatabase(storeUrls, storeKind).prepare());
   }
 

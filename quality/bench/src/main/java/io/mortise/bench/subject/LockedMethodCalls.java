@@ -29,18 +29,17 @@ final class LockedMethodCalls implements Subject {
           listeners.forEach(builder::listener);
           return builder.build();
         });
-    context.register(Main.class);
-    context.registerBean(Guarded.class);
+    context.register(BeanConfiguration.class);
+    context.registerBean(GuardedBean.class);
     context.refresh();
   }
 
-  /** Puts {@code @Locked} in force. */
+  /** Enables {@code @Locked}. */
   @Configuration(proxyBeanMethods = false)
   @EnableMortise
-  static class Main {}
+  static class BeanConfiguration {}
 
-  /** The bean. */
-  static class Guarded {
+  static class GuardedBean {
     @Locked("#{#lock}")
     public long call(String lock, long argument) {
       return argument;
@@ -52,7 +51,7 @@ final class LockedMethodCalls implements Subject {
     return LockMetrics.of(new PrometheusMeterRegistry(PrometheusConfig.DEFAULT));
   }
 
-  /** Meters, and observations of which Spring Boot would make timers; tracing comes on top. */
+  /** Meters, and observations that Spring Boot would turn into timers; without tracing. */
   static List<LockListener> metersAndObservations() {
     MeterRegistry meters = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     meters.config().meterFilter(MeterFilter.denyNameStartsWith("mortise.lock."));
@@ -68,7 +67,7 @@ final class LockedMethodCalls implements Subject {
 
   @Override
   public LockedCall call(String lock) {
-    Guarded guarded = context.getBean(Guarded.class);
+    GuardedBean guarded = context.getBean(GuardedBean.class);
     return argument -> guarded.call(lock, argument);
   }
 

@@ -1,6 +1,6 @@
 package io.mortise.bench.subject;
 
-import io.mortise.bench.subject.Subjects.StoreKind;
+import io.mortise.bench.subject.Subjects.SubjectStore;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.redisson.Redisson;
@@ -8,13 +8,13 @@ import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
-/** Redisson's RLock as it comes: no lease time, so that its watchdog renews. */
+/** Redisson's RLock with its defaults: without a lease time, so that its watchdog renews. */
 final class RedissonLocks implements Subject {
   private final RedissonClient client;
 
   RedissonLocks(StoreUrls storeUrls) {
     Config config = new Config();
-    config.useSingleServer().setAddress(storeUrls.url(StoreKind.REDIS));
+    config.useSingleServer().setAddress(storeUrls.url(SubjectStore.REDIS));
     client = Redisson.create(config);
   }
 

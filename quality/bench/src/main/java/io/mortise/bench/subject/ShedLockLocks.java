@@ -1,7 +1,7 @@
 package io.mortise.bench.subject;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.mortise.bench.subject.Subjects.StoreKind;
+import io.mortise.bench.subject.Subjects.SubjectStore;
 import java.net.URI;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -40,8 +40,8 @@ final class ShedLockLocks implements Subject {
     return new ShedLockLocks(new RedisLockProvider(connections, "bench"), connections::destroy);
   }
 
-  /** With the time of the database, over a pool. */
-  static ShedLockLocks jdbc(StoreUrls storeUrls, StoreKind storeKind) throws SQLException {
+  /** Uses the database time and a pool. */
+  static ShedLockLocks jdbc(StoreUrls storeUrls, SubjectStore storeKind) throws SQLException {
     HikariDataSource pool = new BenchDatabase(storeUrls, storeKind).prepare().pool();
     return new ShedLockLocks(
         new JdbcTemplateLockProvider(
@@ -57,13 +57,13 @@ final class ShedLockLocks implements Subject {
     return new ShedLockLocks(new DynamoDBLockProvider(client, DYNAMODB_TABLE), client::close);
   }
 
-  /** A client for the endpoint that a URL names, where the table is there. */
+  /** Returns a client for the endpoint of a URL, creating the table if absent. */
   static DynamoDbClient dynamoDbClient(StoreUrls storeUrls) {
     DynamoDbClient client =
         DynamoDbClient.builder()
             .httpClientBuilder(UrlConnectionHttpClient.builder())
             .region(Region.US_EAST_1)
-            .endpointOverride(URI.create("http://" + storeUrls.address(StoreKind.DYNAMODB)))
+            .endpointOverride(URI.create("http://" + storeUrls.address(SubjectStore.DYNAMODB)))
             .build();
     if (!client.listTables().tableNames().contains(DYNAMODB_TABLE)) {
       DynamoDBUtils.createLockTable(

@@ -1,19 +1,19 @@
 package io.mortise.bench.subject;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.mortise.bench.subject.Subjects.StoreKind;
+import io.mortise.bench.subject.Subjects.SubjectStore;
 import java.sql.SQLException;
 import java.time.Duration;
 import org.springframework.integration.jdbc.lock.DefaultLockRepository;
 import org.springframework.integration.jdbc.lock.JdbcLockRegistry;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 
-/** Spring Integration's JdbcLockRegistry as it comes, over a pool. */
+/** Spring Integration's JdbcLockRegistry with its defaults, over a pool. */
 final class SpringJdbcLocks implements Subject {
   private final HikariDataSource pool;
   private final JdbcLockRegistry registry;
 
-  SpringJdbcLocks(StoreUrls storeUrls, StoreKind storeKind) throws SQLException {
+  SpringJdbcLocks(StoreUrls storeUrls, SubjectStore storeKind) throws SQLException {
     BenchDatabase benchDatabase = new BenchDatabase(storeUrls, storeKind).prepare();
     pool = benchDatabase.pool();
     DefaultLockRepository repository = new DefaultLockRepository(pool);

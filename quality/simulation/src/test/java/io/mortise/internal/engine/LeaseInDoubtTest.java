@@ -36,7 +36,7 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Between the restart of a server and its confirmation of what it had granted. */
+/** Leases between the restart of a server and its confirmation of their grants. */
 class LeaseInDoubtTest {
   private static final Duration LONG = Duration.ofSeconds(30);
 
@@ -49,7 +49,7 @@ class LeaseInDoubtTest {
           .ttl(LONG)
           .build();
 
-  /** Its renewals can be sent at once, and its acquires fail when it is told to. */
+  /** A store whose renewals can be triggered, and whose acquires fail on demand. */
   private final class RestartedStore extends ForwardingStore {
     RestartedStore(MemStore store) {
       super(store);
@@ -210,7 +210,8 @@ class LeaseInDoubtTest {
     restart(term::isValid);
     isInDoubt(term::ensureValid);
     inDoubt.complete(null);
-    BoundedWait.until(LONG, "it stands again", () -> leader.state() == Leadership.State.CANDIDATE);
+    BoundedWait.until(
+        LONG, "it stands again", () -> leader.state() == Leadership.CandidateState.CANDIDATE);
     assertThat(leader.lastFailure()).isEmpty();
     leader.close();
   }

@@ -11,17 +11,17 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * The mutants that no test notices and that are as good as what is not changed, in files for people
- * to read: lines that begin with {@code #} give a reason, and all entries up to the next have it.
+ * Equivalent mutants: no test can kill them, as they behave like the original. Their files are for
+ * people: lines that begin with {@code #} give the reason of all entries up to the next reason.
  *
- * <p>An entry has, with tabs between: the script, the operator, the line as it was, the line as it
- * is (nothing if it was deleted), and if the script has several such mutants which of them, from 1.
- * An entry has no number of a line, so that it stays true when other lines change.
+ * <p>An entry has these fields, separated by tabs: script, operator, original line, changed line
+ * (empty if deleted), and an index from 1 if the script has several such mutants. It has no line
+ * number, so that it stays valid when other lines change.
  */
 public final class EquivalentMutants {
   private final Set<String> listed = new HashSet<>();
 
-  private record Entry(
+  private record ListedMutant(
       String where, String script, String operator, String before, String after, int nth) {
     boolean fits(ScriptMutant mutant, String folder) {
       return mutant.resource().equals(folder + script)
@@ -36,18 +36,17 @@ public final class EquivalentMutants {
   /**
    * Reads all lists in a folder, {@code *.tsv}.
    *
-   * @param mutants all mutants of all scripts that the lists are about, in the order of each script
-   * @param resources where the scripts are, as in {@link ScriptMutant#resource()}, with a slash at
-   *     the end
+   * @param mutants all mutants of the listed scripts, in the order of each script
+   * @param resources the folder of the scripts, as in {@link ScriptMutant#resource()}, with a slash
+   *     at the end
    * @throws UncheckedIOException if they cannot be read
-   * @throws IllegalArgumentException if an entry is none, has no reason above it, fits no mutant,
-   *     or several and does not say which, or one that is listed already; the message names all
-   *     such
+   * @throws IllegalArgumentException if an entry is malformed, lacks a reason, matches no mutant,
+   *     matches several without an index, or is a duplicate; the message names all such entries
    */
   public static EquivalentMutants in(Path folder, List<ScriptMutant> mutants, String resources) {
     EquivalentMutants equivalentMutants = new EquivalentMutants();
     List<String> wrong = new ArrayList<>();
-    for (Entry entry : entries(folder, wrong)) {
+    for (ListedMutant entry : entries(folder, wrong)) {
       List<ScriptMutant> fitting =
           mutants.stream().filter(each -> entry.fits(each, resources)).toList();
       boolean told = entry.nth() > 0 ? entry.nth() <= fitting.size() : fitting.size() == 1;
@@ -63,8 +62,8 @@ public final class EquivalentMutants {
     return equivalentMutants;
   }
 
-  private static List<Entry> entries(Path folder, List<String> wrong) {
-    List<Entry> entries = new ArrayList<>();
+  private static List<ListedMutant> entries(Path folder, List<String> wrong) {
+    List<ListedMutant> entries = new ArrayList<>();
     try (Stream<Path> files = Files.list(folder)) {
       for (Path file : files.filter(each -> each.toString().endsWith(".tsv")).sorted().toList()) {
         boolean reason = false;
@@ -78,7 +77,7 @@ public final class EquivalentMutants {
             wrong.add(where + ": is no entry with a reason above it");
           } else {
             int nth = fields.length == 5 ? Integer.parseInt(fields[4]) : 0;
-            entries.add(new Entry(where, fields[0], fields[1], fields[2], fields[3], nth));
+            entries.add(new ListedMutant(where, fields[0], fields[1], fields[2], fields[3], nth));
           }
         }
       }
@@ -92,12 +91,10 @@ public final class EquivalentMutants {
     return mutant.resource() + "#" + mutant.number();
   }
 
-  /** Whether it is listed. */
   public boolean has(ScriptMutant mutant) {
     return listed.contains(id(mutant));
   }
 
-  /** How many are listed. */
   public int size() {
     return listed.size();
   }

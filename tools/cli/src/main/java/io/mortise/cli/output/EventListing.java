@@ -1,6 +1,6 @@
 package io.mortise.cli.output;
 
-import io.mortise.cli.view.FlightEvents.Entry;
+import io.mortise.cli.view.FlightEvents.FlightEntry;
 import io.mortise.console.view.OutputSanitizer;
 import io.mortise.spi.time.DurationText;
 import java.time.ZoneId;
@@ -17,14 +17,14 @@ public final class EventListing {
   private EventListing() {}
 
   /**
-   * One line per event below a line of headings.
+   * Returns one line per event below a line of headings.
    *
-   * @param columns what a line may take
+   * @param columns the width of a line
    */
-  public static List<String> lines(List<Entry> events, ZoneId zone, int columns) {
+  public static List<String> lines(List<FlightEntry> events, ZoneId zone, int columns) {
     List<List<String>> rows = new ArrayList<>();
     rows.add(List.of("TIME", "EVENT", "LOCK", "TOOK", "TOKEN", "DETAIL"));
-    for (Entry event : events) {
+    for (FlightEntry event : events) {
       rows.add(
           List.of(
               TIME.format(event.start().atZone(zone)),

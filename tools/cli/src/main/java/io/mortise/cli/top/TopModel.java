@@ -12,36 +12,39 @@ import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** What was chosen on the screen, and what a key does to it. Asks no store. For one thread. */
+/**
+ * The state of the screen, and the effects of keys on it. Does not access the store. For one
+ * thread.
+ */
 final class TopModel {
-  /** What is shown. */
-  enum Page {
+  /** The pages of the screen. */
+  enum TopPage {
     LOCKS,
     LOCK,
     WAITS,
     HELP
   }
 
-  /** What a key asks the store for. */
+  /** Requests of keys to the store. */
   interface Requests {
-    /** Looks at a lock; {@link TopModel#looked} takes what is seen. */
+    /** Looks at a lock; {@link TopModel#looked} receives the result. */
     void look(String name, @Nullable ConsoleAction purpose);
 
     /** Ends a hold or a wait if it is still there. */
     void evict(String name, LockParticipant party, boolean now);
 
-    /** Opens a lock that nobody holds. */
+    /** Opens a shut lock without a holder. */
     void open(String name);
   }
 
-  /** Stands in the last line until the store has answered. */
+  /** The text of the last line until the store has answered. */
   private static final String ASKING = "…";
 
   private final Set<ConsoleAction> allowed;
   private final Requests requests;
 
-  private Page page = Page.LOCKS;
-  private TopRow.Order order = TopRow.Order.TROUBLE;
+  private TopPage page = TopPage.LOCKS;
+  private TopRow.TopOrder order = TopRow.TopOrder.TROUBLE;
   private String filter = "";
   private boolean filtering;
   private boolean paused;
@@ -62,11 +65,11 @@ final class TopModel {
     this.requests = requests;
   }
 
-  Page page() {
+  TopPage page() {
     return page;
   }
 
-  TopRow.Order order() {
+  TopRow.TopOrder order() {
     return order;
   }
 
@@ -103,7 +106,7 @@ final class TopModel {
     return cursor;
   }
 
-  /** How many lines of the waits stand above the screen. */
+  /** The number of lines of the waits above the screen. */
   int scroll() {
     return scroll;
   }
@@ -113,7 +116,7 @@ final class TopModel {
     return open;
   }
 
-  /** The open lock; null until it was looked at. */
+  /** The open lock; null until it was inspected. */
   @Nullable SeenLock detail() {
     return detail;
   }
@@ -135,12 +138,12 @@ final class TopModel {
     return new TopSnapshot.Query(filter, order, open);
   }
 
-  /** How many lines of a list the screen shows. */
+  /** Sets the number of lines of a list on the screen. */
   void pageSize(int lines) {
     pageSize = Math.max(1, lines);
   }
 
-  /** Takes what there is to show now. A lock that was chosen stays so wherever it stands by now. */
+  /** Applies new data. The chosen lock stays chosen, wherever it is now in the list. */
   void show(TopSnapshot next) {
     snapshot = next;
     int at = cursor;
@@ -150,12 +153,12 @@ final class TopModel {
     cursor = within(at);
   }
 
-  /** Says something in the last line, until the next key. */
+  /** Shows a message in the last line until the next key. */
   void say(String text) {
     message = text;
   }
 
-  /** Takes a look at the open lock; begins what it was asked for. */
+  /** Applies an inspection of the open lock, and begins the action that requested it. */
   void looked(SeenLock lock, @Nullable ConsoleAction purpose) {
     if (!lock.name().equals(open)) {
       return;
@@ -212,7 +215,7 @@ final class TopModel {
     return Stream.concat(lock.holders().stream(), lock.waiters().stream()).toList();
   }
 
-  /** Does what a key asks for. */
+  /** Handles a key. */
   void press(KeyPress key) {
     message = "";
     if (key.key() == KeyName.GONE) {
@@ -276,7 +279,7 @@ final class TopModel {
       case ENTER -> {
         filtering = false;
         if (!filter.isEmpty() && snapshot != null && snapshot.rows().isEmpty()) {
-          // No look has shown a lock like that: the store may know one of exactly this name.
+          // No listed lock matches: the store may know one of exactly this name.
           openLock(filter, null);
         }
       }
@@ -300,31 +303,31 @@ final class TopModel {
       case 'j' -> move(KeyName.DOWN);
       case 'k' -> move(KeyName.UP);
       case '/' -> {
-        page = Page.LOCKS;
+        page = TopPage.LOCKS;
         close();
         filtering = true;
       }
-      case 's' -> order = page == Page.LOCKS ? order.next() : order;
+      case 's' -> order = page == TopPage.LOCKS ? order.next() : order;
       case 'p' -> paused = !paused;
-      case 'w' -> toggle(Page.WAITS);
-      case '?' -> toggle(Page.HELP);
+      case 'w' -> toggle(TopPage.WAITS);
+      case '?' -> toggle(TopPage.HELP);
       case 'e' -> evict(ConsoleAction.CLOSE);
       case 'E' -> evict(ConsoleAction.BREAK);
       default -> {}
     }
   }
 
-  private void toggle(Page other) {
-    page = page == other ? (open == null ? Page.LOCKS : Page.LOCK) : other;
+  private void toggle(TopPage other) {
+    page = page == other ? (open == null ? TopPage.LOCKS : TopPage.LOCK) : other;
     scroll = 0;
   }
 
   private void evict(ConsoleAction form) {
     if (form == ConsoleAction.CLOSE ? !mayEvict() : !mayEvictNow()) {
       say(refusal(form));
-    } else if (page == Page.LOCKS && chosen() != null) {
+    } else if (page == TopPage.LOCKS && chosen() != null) {
       openLock(chosen(), form);
-    } else if (page == Page.LOCK && open != null) {
+    } else if (page == TopPage.LOCK && open != null) {
       say(ASKING);
       requests.look(open, form);
     }
@@ -340,7 +343,7 @@ final class TopModel {
     if (name == null) {
       return;
     }
-    page = Page.LOCK;
+    page = TopPage.LOCK;
     open = name;
     detail = null;
     chosenAttempt = null;
@@ -363,7 +366,7 @@ final class TopModel {
       case HOME -> step(Integer.MIN_VALUE / 2);
       case END -> step(Integer.MAX_VALUE / 2);
       case ENTER -> {
-        if (page == Page.LOCKS) {
+        if (page == TopPage.LOCKS) {
           openLock(chosen(), null);
         }
       }
@@ -376,7 +379,7 @@ final class TopModel {
     switch (page) {
       case LOCKS -> filter = "";
       case LOCK -> {
-        page = Page.LOCKS;
+        page = TopPage.LOCKS;
         close();
       }
       case WAITS, HELP -> toggle(page);

@@ -17,21 +17,24 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * Which locks are listed, and in which order.
+ * A selection of locks, with their order.
  *
- * @param prefix what their names begin with
- * @param states what they are, in one of these ways; all that are in use if empty
- * @param limit the most of them
+ * @param prefix the prefix of their names
+ * @param states the states to include; all locks in use if empty
+ * @param limit the most locks to return
  */
-public record LockSelection(String prefix, Set<State> states, Order order, int limit) {
-  /** The lock that {@code mortise doctor} takes; shown only to whoever names it. */
+public record LockSelection(String prefix, Set<StateFilter> states, SortOrder order, int limit) {
+  /** The lock of {@code mortise doctor}; shown only if selected by name. */
   public static final String OF_DOCTOR = "mortise-doctor";
 
-  /** So many are kept before the worst are dropped, so that a million locks need no memory. */
+  /**
+   * The surplus of locks before the last ones are dropped, so that a million locks need little
+   * memory.
+   */
   private static final int SLACK = 1000;
 
-  /** What a lock is. */
-  public enum State {
+  /** The state of a lock. */
+  public enum StateFilter {
     HELD,
     WAITED,
     GONE,
@@ -55,8 +58,8 @@ public record LockSelection(String prefix, Set<State> states, Order order, int l
     }
   }
 
-  /** What comes first. */
-  public enum Order {
+  /** The order of locks. */
+  public enum SortOrder {
     NAME,
     HELD,
     WAITING,
@@ -83,21 +86,21 @@ public record LockSelection(String prefix, Set<State> states, Order order, int l
   }
 
   /**
-   * What was found.
+   * The result of a selection.
    *
    * @param locks in order
-   * @param found how many there are, within the limit or not
-   * @param silent how many were left out that {@linkplain LockFormatter#looksGone look gone}
+   * @param found the number of matches, regardless of the limit
+   * @param silent the number of omitted locks that {@linkplain LockFormatter#looksGone look gone}
    */
   public record Selected(List<LockInfo> locks, int found, int silent) {}
 
-  /** Looks at all locks. Blocks. */
+  /** Inspects all locks. Blocks. */
   public Selected from(LockAdmin admin) {
     List<LockInfo> kept = new ArrayList<>();
     int found = 0;
     int silent = 0;
     LockQuery query = LockQuery.beginningWith(prefix);
-    query = states.contains(State.FREE) ? query.withIdle() : query;
+    query = states.contains(StateFilter.FREE) ? query.withIdle() : query;
     String next = null;
     do {
       Page<LockInfo> page = admin.list(query.page(next, LockAdmin.MAX_PAGE));
@@ -134,7 +137,7 @@ public record LockSelection(String prefix, Set<State> states, Order order, int l
     return Comparator.comparing(time).reversed();
   }
 
-  /** As on the screens that watch, without what a single look cannot tell. */
+  /** The rank as on the observing screens, without criteria that need several looks. */
   private static int rank(LockInfo lock) {
     if (LockFormatter.looksGone(lock)) {
       return Trouble.GONE.rank();

@@ -30,7 +30,10 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** What the screen shows, and what keys do to it: an observer over fixed locks, no terminal. */
+/**
+ * The contents of the screen and the effects of keys: an observer over fixed locks, without a
+ * terminal.
+ */
 class TopScreenTest {
   private static final Instant NOW = Instant.parse("2026-11-26T21:44:03Z");
 
@@ -174,7 +177,8 @@ class TopScreenTest {
     assertThat(TopSnapshot.of(observer, model.query()).rows())
         .extracting(TopRow::name)
         .isEqualTo(order);
-    assertThat(new LockSelection("", Set.of(), LockSelection.Order.TROUBLE, 9).from(admin).locks())
+    assertThat(
+            new LockSelection("", Set.of(), LockSelection.SortOrder.TROUBLE, 9).from(admin).locks())
         .extracting(LockInfo::name)
         .isEqualTo(order);
   }
@@ -247,7 +251,7 @@ class TopScreenTest {
     press("/DB1");
     assertThat(text()).contains("calm").doesNotContain("wanted");
     press(KeyName.ENTER);
-    assertThat(model.page()).isEqualTo(TopModel.Page.LOCKS);
+    assertThat(model.page()).isEqualTo(TopModel.TopPage.LOCKS);
     press(KeyName.ESCAPE);
     assertThat(text()).contains("wanted");
     press("/nosuch");

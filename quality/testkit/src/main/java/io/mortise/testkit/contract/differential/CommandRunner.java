@@ -29,7 +29,7 @@ import java.util.concurrent.TimeUnit;
 
 /** Drives one store through commands, one after the other, and returns its answers. */
 final class CommandRunner {
-  /** Long enough that no session ends but by a close. */
+  /** Long enough that sessions end by a close only. */
   private static final Duration TTL = Duration.ofMinutes(10);
 
   private final LockStore store;
@@ -45,7 +45,7 @@ final class CommandRunner {
   private static final class DrivenSession {
     final StoreSession session;
 
-    /** Closes are sent through this one: what comes later is then a late arrival at the store. */
+    /** The session that sends closes, so that later requests are late arrivals at the store. */
     final StoreSession closer;
 
     long previous;
@@ -71,9 +71,9 @@ final class CommandRunner {
                     new ClientLabel("host", 1, id.value()))));
   }
 
-  /** A reply, renewal, verdict, page, or a word. */
+  /** Runs a command; returns a reply, renewal, verdict, page, or a word. */
   Object run(StoreCommand storeCommand) {
-    if (storeCommand instanceof StoreCommand.Renew renew) {
+    if (storeCommand instanceof StoreCommand.RenewStep renew) {
       return renew(session(renew.session()));
     } else if (storeCommand instanceof StoreCommand.RenewAgain renew) {
       DrivenSession drivenSession = session(renew.session());
@@ -84,10 +84,10 @@ final class CommandRunner {
     } else if (storeCommand instanceof StoreCommand.RenewAsClone renew) {
       DrivenSession drivenSession = session(renew.session());
       return renew(drivenSession, drivenSession.beat + 1000, drivenSession.beat + 1001, List.of());
-    } else if (storeCommand instanceof StoreCommand.Close close) {
+    } else if (storeCommand instanceof StoreCommand.CloseStep close) {
       BoundedWait.join(closer(session(close.session())).close());
       return "closed";
-    } else if (storeCommand instanceof StoreCommand.Judge judge) {
+    } else if (storeCommand instanceof StoreCommand.JudgeStep judge) {
       Object verdict = answer(store.judge(judge.session()));
       if (verdict instanceof SessionVerdict.SessionEnded) {
         foundDead.add(judge.session());
@@ -97,27 +97,27 @@ final class CommandRunner {
       return ask(List.of(lockCommand)).get(0);
     } else if (storeCommand instanceof StoreCommand.CommandBatch commandBatch) {
       return ask(commandBatch.parts());
-    } else if (storeCommand instanceof StoreCommand.Evict evict) {
+    } else if (storeCommand instanceof StoreCommand.EvictStep evict) {
       return answer(store.evict(evict.name(), evict.attempt(), evict.how()));
-    } else if (storeCommand instanceof StoreCommand.Reopen reopen) {
+    } else if (storeCommand instanceof StoreCommand.ReopenStep reopen) {
       return answer(store.reopen(reopen.name()));
     }
-    StoreCommand.Inspect inspect = (StoreCommand.Inspect) storeCommand;
+    StoreCommand.InspectStep inspect = (StoreCommand.InspectStep) storeCommand;
     LockName name = inspect.name();
     return BoundedWait.join(
         store.inspect(name == null ? LockQuery.all() : LockQuery.of(name.value())));
   }
 
   private Request request(StoreCommand.LockCommand lockCommand) {
-    if (lockCommand instanceof StoreCommand.Acquire acquire) {
+    if (lockCommand instanceof StoreCommand.AcquireStep acquire) {
       Request.Acquire r = acquire.request();
       SessionId proof = foundDead.contains(acquire.dead()) ? acquire.dead() : null;
       return new Request.Acquire(
           r.name(), r.attempt(), r.mode(), r.queue(), r.terms(), r.tokens(), r.tokenFloor(), proof);
-    } else if (lockCommand instanceof StoreCommand.Abandon abandon) {
+    } else if (lockCommand instanceof StoreCommand.AbandonStep abandon) {
       return new Request.Abandon(abandon.name(), abandon.attempt());
     }
-    return ((StoreCommand.Adjust) lockCommand).request();
+    return ((StoreCommand.AdjustStep) lockCommand).request();
   }
 
   private Renewal renew(DrivenSession drivenSession) {
@@ -140,7 +140,7 @@ final class CommandRunner {
         : renewal;
   }
 
-  /** Where the clock was moved, the first request may come too late, as far as the store knew. */
+  /** After the clock was moved, the first request may come too late for the store. */
   private List<Reply> ask(List<StoreCommand.LockCommand> parts) {
     List<Reply> replies = new ArrayList<>(askOnce(parts));
     for (int i = 0; i < parts.size(); i++) {
@@ -151,7 +151,7 @@ final class CommandRunner {
     return replies;
   }
 
-  /** All but the last may wait for a moment, and go with it. */
+  /** All requests but the last may be delayed, to be sent with it. */
   private List<Reply> askOnce(List<StoreCommand.LockCommand> parts) {
     List<RecordingConsumer<Reply>> replies = new ArrayList<>();
     for (StoreCommand.LockCommand part : parts) {
@@ -167,7 +167,7 @@ final class CommandRunner {
     return replies.stream().map(reply -> reply.await(1).get(0)).toList();
   }
 
-  /** Where a session is kept in the process alone, none but itself can close it. */
+  /** If a session is known to its process only, no other session can close it. */
   private StoreSession closer(DrivenSession drivenSession) {
     return store.profile().can(Capability.SESSION) ? drivenSession.closer : drivenSession.session;
   }

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 /** Tokens rise, whatever ends a hold. */
 @Tag("tokens-rise")
 class TokenSuite extends StoreSuite {
-  /** The tag of tests that do something to the server which other tests notice. */
+  /** The tag of tests that disturb other tests on the server. */
   private static final String RESTARTS_STORE = "alone";
 
   TokenSuite(StoreUnderTest under) {
@@ -75,7 +75,7 @@ class TokenSuite extends StoreSuite {
       Reply.Granted grant = granted(a.ask(block(attempt, Request.MAX_TOKENS, 0, null)));
       a.end(LOCK, attempt);
       long now = renewed(a.renew()).storeMicros();
-      // Others do not come from a clock: a transaction number, a revision.
+      // Other tokens do not come from a clock: a transaction number, a revision.
       boolean isClock =
           grant.token() > 1_000_000_000_000_000L && grant.token() < 10_000_000_000_000_000L;
       if (now > 0 && isClock) {
@@ -149,8 +149,8 @@ class TokenSuite extends StoreSuite {
     AttemptId waiter = b.attempt();
     queued(b.ask(new Request.Acquire(LOCK, waiter, EX, true, HoldTerms.NONE, 10, 0, null)));
     a.end(LOCK, first.attempt());
-    SessionNotification.Granted notifications =
-        only(SessionNotification.Granted.class, b.notifications()).get(0);
+    SessionNotification.HoldGranted notifications =
+        only(SessionNotification.HoldGranted.class, b.notifications()).get(0);
     Reply.Granted poll = granted(b.enqueue(LOCK, waiter, EX));
     assertThat(poll.token()).isEqualTo(notifications.token()).isGreaterThan(last(first));
     assertThat(poll.tokens()).isEqualTo(notifications.tokens()).isBetween(1, 10);

@@ -1,0 +1,74 @@
+package io.mortise.support.document;
+
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.time.Ticker;
+import io.mortise.support.liveness.BeatMonitor;
+import io.mortise.support.table.LockRecord;
+import io.mortise.support.table.SessionDocument;
+import java.time.Duration;
+
+/**
+ * Replaces the clock of a server that has none. A session ends when this process has seen no
+ * renewal of it for a whole TTL. A hold that an operator has closed ends when this process has seen
+ * it for the same time. Thread-safe.
+ *
+ * <p>It counts renewals, not beats: a renewal whose answer was lost is sent again with the same
+ * beat, and its owner counts from the sending of the last of them
+ * (invariants.md#validity-from-send).
+ *
+ * <p>A sweep reads all sessions in turn. Its observations are kept for a whole round, apart from
+ * those of sessions that steps of locks have met.
+ */
+final class ClocklessExpiry {
+  private final DocumentRules rules;
+  private final BeatMonitor<SessionId> renewals;
+  private final BeatMonitor<SessionId> swept;
+  private final BeatMonitor<AttemptId> evictions;
+
+  ClocklessExpiry(Ticker ticker, DocumentRules rules) {
+    this.rules = rules;
+    this.renewals = new BeatMonitor<>(ticker);
+    this.swept = BeatMonitor.ofRounds(ticker);
+    this.evictions = new BeatMonitor<>(ticker);
+  }
+
+  /** Records a session that was read just now; to be called after it was received. */
+  void observe(SessionId id, SessionDocument session) {
+    observe(id, session, renewals, swept);
+  }
+
+  /** Records a session that a sweep has read. */
+  void observeSwept(SessionId id, SessionDocument session) {
+    observe(id, session, swept, renewals);
+  }
+
+  private void observe(
+      SessionId id,
+      SessionDocument session,
+      BeatMonitor<SessionId> taking,
+      BeatMonitor<SessionId> besides) {
+    if (!session.hasEnded()) {
+      long beat = rules.countsRenewals() ? session.renewals() : session.beat();
+      Duration left = taking.left(id, beat, session.ttl());
+      Duration other = besides.leftIfSeen(id, beat);
+      session.observed(other == null || left.compareTo(other) < 0 ? left : other);
+    }
+  }
+
+  /** Begins a new round: the sweep has read all sessions. */
+  void endRound() {
+    swept.endRound();
+  }
+
+  /**
+   * Records a closed hold that was read just now.
+   *
+   * @param ttl the TTL of its session: its owner learns of the eviction by its next renewal, or
+   *     relies on the hold for no longer than that; zero if the session is gone, or not known yet
+   * @return for how many microseconds the hold still stands
+   */
+  long shutFor(AttemptId hold, Duration ttl) {
+    return ttl.isZero() ? LockRecord.NEVER : LockRecord.micros(evictions.left(hold, 0, ttl));
+  }
+}
