@@ -40,7 +40,7 @@ final class ConsulGateway implements AutoCloseable {
   /**
    * Sends nothing yet.
    *
-   * @param purpose what its threads are called by
+   * @param purpose names its threads
    * @param ticker for how long an answer is waited for
    */
   ConsulGateway(ConsulTarget target, String purpose, Ticker ticker) {
@@ -124,7 +124,7 @@ final class ConsulGateway implements AutoCloseable {
     return call(new HttpRequest("GET", path, headers(), null, MAX_LIST_BYTES), Answer::isOfRead);
   }
 
-  /** The same of what Consul tells of itself. */
+  /** The same of a report about Consul. */
   CompletionStage<Answer> report(String path) {
     return call(request(path, null), Answer::isPositive);
   }
