@@ -5,14 +5,17 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The documents of locks that this process has written lately, by their texts. So the next step of
- * such a lock does not decode what this process has encoded. Bounded; thread-safe.
+ * The documents of locks that this process has written lately, by their texts. The next step of
+ * such a lock need not decode its text. Bounded; thread-safe.
  *
  * <p>Steps share a document and change none. One with a queue or an eviction is not kept: other
  * processes write it, and {@link LockDocument#observeEvictions} changes it.
  */
 public final class DecodedLocks {
   private static final int SLOTS = 1_024;
+
+  /** Longer texts are those of crowds. */
+  private static final int LONGEST = 4_096;
 
   private final AtomicReferenceArray<@Nullable Written> slots = new AtomicReferenceArray<>(SLOTS);
 
@@ -21,7 +24,9 @@ public final class DecodedLocks {
   /** Encodes a document, which nobody changes any more. */
   public String encode(LockDocument lock) {
     String text = DocumentCodec.encode(lock);
-    if (lock.queue.isEmpty() && lock.holders.values().stream().noneMatch(hold -> hold.evicted)) {
+    if (text.length() <= LONGEST
+        && lock.queue.isEmpty()
+        && lock.holders.values().stream().noneMatch(hold -> hold.evicted)) {
       slots.set(slot(lock.name), new Written(text, lock));
     }
     return text;
