@@ -19,17 +19,17 @@ import org.jspecify.annotations.Nullable;
  * stored, and the next caller runs the task again. So the task runs <em>at least once, and once if
  * nothing fails</em>: its writes before a crash stay written. Give {@link Lease#token()} to a
  * resource that can check it. Only work and fact in one database transaction ({@code
- * io.mortise.sql.Once}) are exactly once.
+ * io.mortise.sql.TransactionOnce}) are exactly once.
  *
  * <p><b>How.</b> A run holds the lock {@code once/<key>}. It stores its begin, runs, and stores its
  * result. The store refuses either step if another run has begun since, so a process that was
  * paused for too long never replaces the result of its successor. Callers that find a run wait in
  * the queue of that lock.
  *
- * <p><b>Clocks.</b> A result expires by the store's clock. A store without a clock of its own uses
- * the hosts' time of day instead. A host whose clock is ahead of the clock of the host that ran the
- * task forgets the result earlier by the difference, and the task may run again. A host that is
- * ahead by more than the kept time and a day removes the result for all.
+ * <p><b>Clocks.</b> A result expires by the store's clock. A clockless store uses the hosts' time
+ * of day instead. A host whose clock is ahead of the clock of the host that ran the task forgets
+ * the result earlier by the difference, and the task may run again. A host that is ahead by more
+ * than the kept time and a day removes the result for all.
  */
 @Beta
 public interface DistributedOnce {

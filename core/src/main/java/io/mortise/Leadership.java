@@ -23,7 +23,7 @@ public interface Leadership extends AutoCloseable {
   String name();
 
   /** The present state of this candidate. */
-  State state();
+  CandidateState state();
 
   /**
    * Whether this candidate leads, as {@link Term#isLeading()} of its present term: one clock
@@ -71,14 +71,14 @@ public interface Leadership extends AutoCloseable {
    * the task itself does not wait for the task.
    *
    * <p>A task that runs for longer keeps the leadership, so that no other process leads at the same
-   * time: the state stays {@link State#STOPPING}, and the release follows when the task has ended.
-   * If this thread is interrupted, it stops waiting and keeps its flag.
+   * time: the state stays {@link CandidateState#STOPPING}, and the release follows when the task
+   * has ended. If this thread is interrupted, it stops waiting and keeps its flag.
    */
   @Override
   void close();
 
   /** The states of a candidate. */
-  enum State {
+  enum CandidateState {
     /** Waits to lead, or pauses before it queues again. */
     CANDIDATE,
     /** Leads: the task runs. */
@@ -99,7 +99,7 @@ public interface Leadership extends AutoCloseable {
    * @param token the token of the term that begins or ends; 0 if there is none, or if the store has
    *     no tokens
    */
-  record Change(State state, long token) {}
+  record Change(CandidateState state, long token) {}
 
   /**
    * A term of a leader, given to its task. The object stays the same when the term is over: a later

@@ -47,7 +47,7 @@ public record LockInfo(
   }
 
   /**
-   * A snapshot in {@link LockQuery.Detail#SUMMARY}. Without the shut time of a lock that is held.
+   * A snapshot in {@link LockQuery.Detail#SUMMARY}. Omits the shut time of a lock that is held.
    *
    * @param first the first holder; null if there is none or it is not known
    */

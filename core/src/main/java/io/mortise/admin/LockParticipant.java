@@ -11,28 +11,27 @@ import org.jspecify.annotations.Nullable;
  *     tools show it as its session, a dot and a number
  * @param client the process; null if the store does not know it any more. For an expired session,
  *     SQL and Redis with strict expiry know it until a contender or a sweep has ended the session,
- *     and a store without a clock of its own for a while longer; other stores forget it with the
- *     session
+ *     and a clockless store for a while longer; other stores forget it with the session
  * @param label as {@link io.mortise.LockOptions#withLabel} gave it; empty if there is none
  * @param share its share of the lock, held or waited for
  * @param token the first fencing token of a holder; 0 for a waiter
  * @param since how long it has held or waited, by the store's time; zero if the store does not know
  * @param sessionLeft how long its session lives without a further renewal; zero if it is over, null
- *     in a {@link LockQuery.Detail#SUMMARY}. In a store without a clock of its own, for a session
- *     not yet judged: how much longer this client must see it without a renewal before it can be
- *     judged. The first reading is the whole TTL, even for a dead session: see {@code renewedAgo}
+ *     in a {@link LockQuery.Detail#SUMMARY}. In a clockless store, for a session not yet judged:
+ *     how much longer this client must see it without a renewal before it can be judged. The first
+ *     reading is the whole TTL, even for a dead session: see {@code renewedAgo}
  * @param sessionTtl how long its session lives after each renewal; zero if the store does not know.
  *     For an expired session it is known if {@code client} is
  * @param atMostLeft the rest of a holder's at-most time; null if there is none. For an evicted
- *     holder, a store without a clock gives the time that this client has yet to watch it
+ *     holder, a clockless store gives the time that this client has yet to watch it
  * @param sticky whether it may keep the lock idle; it gives the lock back as soon as another
  *     attempt wants it
  * @param idleLeft how long this client will keep the holder's sticky lock idle, unless another
  *     process wants it; null if the lock is in use, or the holder belongs to another client: only
  *     its own client knows
- * @param renewedAgo in a store without a clock of its own, for a session not yet judged: how long
- *     ago it was renewed, by the clocks of its host and of this one. Much more than the TTL means
- *     that its process is dead or cut off, if the two clocks agree. Null elsewhere
+ * @param renewedAgo in a clockless store, for a session not yet judged: how long ago it was
+ *     renewed, by the clocks of its host and of this one. Much more than the TTL means that its
+ *     process is dead or cut off, if the two clocks agree. Null elsewhere
  */
 public record LockParticipant(
     String attempt,
@@ -47,7 +46,7 @@ public record LockParticipant(
     @Nullable Duration idleLeft,
     @Beta Duration sessionTtl,
     @Beta @Nullable Duration renewedAgo) {
-  /** With all facts that a store may know. */
+  /** Creates it with all facts that a store may know. */
   @Beta
   public LockParticipant {}
 

@@ -28,8 +28,8 @@ public record LockQuery(
     FULL,
     /**
      * The numbers of holders and waiters, and the first holder, as far as the store knows it
-     * without further reads. Without sessions: a lock whose holder is dead counts as held. If a
-     * store has a cheaper way, a page takes few round trips and a small part of the work.
+     * without further reads. Omits sessions: a lock whose holder is dead counts as held. If a store
+     * has a cheaper way, a page takes few round trips and a small part of the work.
      */
     SUMMARY
   }

@@ -13,9 +13,9 @@ import org.jspecify.annotations.Nullable;
  *     begins with it
  * @param client the process; null if the store does not know it any more
  * @param ttl how long it lives after each renewal; zero if the store does not keep it
- * @param left how long it lives without a further renewal; zero if it is over. In a store without a
- *     clock of its own, as {@link LockParticipant#sessionLeft()}
- * @param renewedAgo in a store without a clock of its own, for a session not yet judged: as {@link
+ * @param left how long it lives without a further renewal; zero if it is over. In a clockless
+ *     store, as {@link LockParticipant#sessionLeft()}
+ * @param renewedAgo in a clockless store, for a session not yet judged: as {@link
  *     LockParticipant#renewedAgo()}. Null elsewhere
  */
 @Beta

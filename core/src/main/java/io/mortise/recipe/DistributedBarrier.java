@@ -22,12 +22,12 @@ import java.util.concurrent.CompletableFuture;
  * completed or cancelled, and a client that is closed, end at once: if the last arrival is being
  * written just then, the others may pass.
  *
- * <p><b>Limits.</b> A dead party is noticed when its session ends: a TTL later, in a store without
- * a clock not before another party has waited for it for a TTL. If the last party comes before
- * that, it passes with the dead one. If all waiting parties die, the generation is forgotten after
- * 20 s, and a last party that comes within them passes; in a store without a clock the clocks of
- * the parties' hosts measure the 20 s. A party that cannot read the store for 20 s may treat a
- * generation as broken that the others passed.
+ * <p><b>Limits.</b> A dead party is noticed when its session ends: a TTL later, in a clockless
+ * store not before another party has waited for it for a TTL. If the last party comes before that,
+ * it passes with the dead one. If all waiting parties die, the generation is forgotten after 20 s,
+ * and a last party that comes within them passes; in a clockless store the clocks of the parties'
+ * hosts measure the 20 s. A party that cannot read the store for 20 s may treat a generation as
+ * broken that the others passed.
  *
  * <p><b>How.</b> Each party holds a lock of its own while it waits, and queues for the lock of its
  * neighbour, which it gets when the neighbour is gone. The arrivals are counted in a small document

@@ -41,9 +41,9 @@ public interface DistributedLatch {
 
   /**
    * The same latch, with another time for which the store keeps it, counted from its latest
-   * count-down by the store's clock. A store without a clock of its own uses the hosts' time of
-   * day, so a host whose clock is ahead forgets the latch earlier by the difference. After that
-   * time the latch is as if it had never been used.
+   * count-down by the store's clock. A clockless store uses the hosts' time of day, so a host whose
+   * clock is ahead forgets the latch earlier by the difference. After that time the latch is as if
+   * it had never been used.
    *
    * @throws IllegalArgumentException if it is not within 10 s and ten years
    */

@@ -64,14 +64,14 @@ public enum Capability {
    * The holds of a session outlive it until an acquire brings the proof of its death. Requests of
    * contenders serve the queue, in bounded steps. A store without this capability ends the holds
    * and waits of a session together with it, and serves the queue by itself: it never needs a
-   * proof, and {@link Reply.Ended#more()} is never true. Without meaning for a store without {@link
-   * #SESSION}.
+   * proof, and {@link Reply.Ended#more()} is never true. It has no meaning in a store without
+   * {@link #SESSION}.
    */
   PROOF,
   /**
    * A lock has a record of its own: its last token and its last end, kept for a while also when the
    * lock is not used. In a store without this, only its own session knows an attempt's end, for as
-   * long as it lives, and others see only the first token of a hold. Without meaning for a store
+   * long as it lives, and others see only the first token of a hold. It has no meaning in a store
    * without {@link #SESSION}.
    */
   RECORD,

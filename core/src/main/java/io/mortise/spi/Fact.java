@@ -7,7 +7,7 @@ import io.mortise.annotation.Beta;
  *
  * @param version changes with each replacement, and never repeats unless the store's clock goes
  *     back; 0 if there is no text. Microseconds since 1970 at the time of the write, or a little
- *     more, on the store's clock; in a store without a clock, on the clock of the writer's host
+ *     more, on the store's clock; in a clockless store, on the clock of the writer's host
  * @param content at most {@link #MAX_CHARS} printable ASCII characters; empty if there is none
  */
 @Beta

@@ -253,9 +253,9 @@ public interface LockStore extends Store {
    *
    * @param version the version from {@link #readFact}; 0 for no text
    * @param content as {@link Fact} describes it
-   * @param keep how long the store keeps the text; from 1 ms to ten years. A store without a clock
-   *     of its own uses the hosts' time of day, so a host whose clock is ahead of the writer's
-   *     forgets the text earlier by the difference
+   * @param keep how long the store keeps the text; from 1 ms to ten years. A clockless store uses
+   *     the hosts' time of day, so a host whose clock is ahead of the writer's forgets the text
+   *     earlier by the difference
    * @return the new version; 0 if another one stands, and nothing was changed; completes
    *     exceptionally with {@link io.mortise.UnsupportedByStoreException} if the store keeps none
    *     ({@link Capability#FACTS})

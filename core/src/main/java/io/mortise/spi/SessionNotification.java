@@ -17,12 +17,12 @@ public sealed interface SessionNotification {
    * The waiting attempt was handed the lock; fields as in {@link Reply.Granted}. {@code timed}: the
    * hold has an at-most time, or must be confirmed by an acquire for another reason.
    */
-  record Granted(
+  record HoldGranted(
       LockName name, AttemptId attempt, long token, int tokens, boolean wanted, boolean timed)
       implements SessionNotification {
     /** The notification, not to be trusted until a repeated acquire confirms it. */
-    public Granted unconfirmed() {
-      return new Granted(name, attempt, token, tokens, wanted, true);
+    public HoldGranted unconfirmed() {
+      return new HoldGranted(name, attempt, token, tokens, wanted, true);
     }
   }
 

@@ -162,7 +162,7 @@ public final class EngineClient implements LockClient {
         .formatted(store.profile().display(), String.join(", ", facts));
   }
 
-  /** For the simulation, which looks behind the API of a store without parts. */
+  /** The engine of a store without parts, for the simulation. */
   public Engine engine() {
     return engine(0);
   }

@@ -59,7 +59,7 @@ final class LeaderCandidate implements Leadership {
   private final ReentrantLock guard = new ReentrantLock();
 
   // Guarded by the guard.
-  private volatile State state = State.CANDIDATE;
+  private volatile CandidateState state = CandidateState.CANDIDATE;
   private volatile @Nullable LeaderTerm term;
   private volatile @Nullable Throwable lastFailure;
   private volatile boolean closing;
@@ -89,14 +89,14 @@ final class LeaderCandidate implements Leadership {
   }
 
   @Override
-  public State state() {
+  public CandidateState state() {
     return state;
   }
 
   @Override
   public boolean isLeader() {
     LeaderTerm present = term;
-    return state == State.LEADING && present != null && present.isLeading();
+    return state == CandidateState.LEADING && present != null && present.isLeading();
   }
 
   @Override
@@ -202,7 +202,7 @@ final class LeaderCandidate implements Leadership {
       refused = false;
       if (wanted) {
         term = next;
-        changed(State.LEADING, next.number);
+        changed(CandidateState.LEADING, next.number);
       }
     } finally {
       guard.unlock();
@@ -256,8 +256,8 @@ final class LeaderCandidate implements Leadership {
 
   /** Called under the guard: ends the term, and notifies its task. */
   private void stopping(LeaderTerm led) {
-    if (state == State.LEADING) {
-      changed(State.STOPPING, led.number);
+    if (state == CandidateState.LEADING) {
+      changed(CandidateState.STOPPING, led.number);
     }
     led.interrupt();
   }
@@ -328,7 +328,7 @@ final class LeaderCandidate implements Leadership {
         if (pause > 0) {
           standLater(pause);
         }
-        changed(State.CANDIDATE, led.number);
+        changed(CandidateState.CANDIDATE, led.number);
       }
     } finally {
       guard.unlock();
@@ -351,7 +351,7 @@ final class LeaderCandidate implements Leadership {
   private void stepDown(LeaderTerm led) {
     guard.lock();
     try {
-      if (led != term || state != State.LEADING) {
+      if (led != term || state != CandidateState.LEADING) {
         return;
       }
       long rest = options.minimumTerm().toNanos() - (env.now() - led.began);
@@ -368,7 +368,7 @@ final class LeaderCandidate implements Leadership {
   private void minimumTermOver(LeaderTerm led) {
     guard.lock();
     try {
-      if (led == term && state == State.LEADING) {
+      if (led == term && state == CandidateState.LEADING) {
         giveUp(led);
       }
     } finally {
@@ -425,8 +425,8 @@ final class LeaderCandidate implements Leadership {
   private void end() {
     guard.lock();
     try {
-      if (state != State.CLOSED) {
-        changed(State.CLOSED, 0);
+      if (state != CandidateState.CLOSED) {
+        changed(CandidateState.CLOSED, 0);
       }
     } finally {
       guard.unlock();
@@ -486,7 +486,7 @@ final class LeaderCandidate implements Leadership {
   }
 
   /** Called under the guard. */
-  private void changed(State next, long number) {
+  private void changed(CandidateState next, long number) {
     state = next;
     listeners.changed(new Change(next, number));
   }

@@ -1,6 +1,6 @@
 package io.mortise.internal.client;
 
-import io.mortise.Leadership.State;
+import io.mortise.Leadership.CandidateState;
 import io.mortise.spi.time.DurationText;
 import java.time.Duration;
 import org.slf4j.Logger;
@@ -50,7 +50,7 @@ record LeaderLog(String name, String holder, String store) {
             store);
   }
 
-  void notEnded(Duration patience, State state) {
+  void notEnded(Duration patience, CandidateState state) {
     log.warn(
         "Leader '{}' has not ended within {} (holder={}, state={}, store={}). Its task must"
             + " return when it is interrupted; until then it keeps the leadership.",

@@ -248,7 +248,7 @@ final class AcquireProtocol {
     AttemptId attempt = claim.attempt();
     claim.asks(null);
     stripe.emit(
-        new ClaimEffect.Judge(
+        new ClaimEffect.JudgeSession(
             holder, (verdict, error) -> judged(stripe, claim, attempt, holder, verdict, error)));
   }
 

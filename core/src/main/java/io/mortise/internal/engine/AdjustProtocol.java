@@ -129,7 +129,7 @@ final class AdjustProtocol {
               false,
               reply -> {
                 adjusted(stripe, claim, lease, pendingAdjust, reply);
-                stripe.emit(new ClaimEffect.Tell(() -> answer.complete(reply)));
+                stripe.emit(new ClaimEffect.NotifyListeners(() -> answer.complete(reply)));
               }));
     } finally {
       stripe.unlock();

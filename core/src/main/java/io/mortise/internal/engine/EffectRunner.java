@@ -3,9 +3,9 @@ package io.mortise.internal.engine;
 import io.mortise.internal.engine.state.ClaimEffect;
 import io.mortise.internal.engine.state.ClaimEffect.AwaitFullTtl;
 import io.mortise.internal.engine.state.ClaimEffect.DropSession;
-import io.mortise.internal.engine.state.ClaimEffect.Judge;
+import io.mortise.internal.engine.state.ClaimEffect.JudgeSession;
+import io.mortise.internal.engine.state.ClaimEffect.NotifyListeners;
 import io.mortise.internal.engine.state.ClaimEffect.Send;
-import io.mortise.internal.engine.state.ClaimEffect.Tell;
 import io.mortise.internal.engine.state.ClaimEffect.Timer;
 import io.mortise.internal.engine.state.ClaimEffect.Wake;
 import io.mortise.internal.queue.OutboxLock;
@@ -39,9 +39,9 @@ final class EffectRunner implements ClaimEffect.Performer {
       stripe.afterUnlock(wake);
     } else if (effect instanceof Timer timer) {
       timer.start(timers, () -> stripe.run(timer.onDue()));
-    } else if (effect instanceof Tell tell) {
+    } else if (effect instanceof NotifyListeners tell) {
       stripe.afterUnlock(tell.told());
-    } else if (effect instanceof Judge judge) {
+    } else if (effect instanceof JudgeSession judge) {
       stripe.afterUnlock(
           () ->
               CompletionStages.start(() -> store.judge(judge.holder()))

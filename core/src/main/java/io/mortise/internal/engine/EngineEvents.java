@@ -83,7 +83,7 @@ public final class EngineEvents {
     Waiter head = claim.head();
     AcquireTrace trace = head == null ? null : head.trace();
     if (trace != null && trace.isNewPlace(ahead)) {
-      stripe.emit(new ClaimEffect.Tell(() -> trace.queued(ahead)));
+      stripe.emit(new ClaimEffect.NotifyListeners(() -> trace.queued(ahead)));
     }
   }
 
@@ -162,7 +162,7 @@ public final class EngineEvents {
       trace.lost(end, why, env.now());
     }
     stripe.emit(
-        new ClaimEffect.Tell(
+        new ClaimEffect.NotifyListeners(
             () -> {
               if (level != null) {
                 logLoss(lease.lockName(), lease.tokenText(), lease.storeName(), why, so, level);

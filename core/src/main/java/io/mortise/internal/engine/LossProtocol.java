@@ -111,7 +111,7 @@ final class LossProtocol {
       Level level = end == LeaseEnd.EVICTED || end == LeaseEnd.AT_MOST ? Level.WARN : Level.ERROR;
       String token = settings.hasTokens() ? Long.toString(pendingRelease.token()) : "none";
       stripe.emit(
-          new ClaimEffect.Tell(
+          new ClaimEffect.NotifyListeners(
               () ->
                   events.logLoss(
                       pendingRelease.name(),
@@ -200,7 +200,8 @@ final class LossProtocol {
             end);
     List<Consumer<? super LeaseLostException>> listeners = lease.lost(loss);
     events.leaseLost(stripe, lease, end, why, so, level);
-    stripe.emit(new ClaimEffect.Tell(() -> listeners.forEach(listener -> call(listener, loss))));
+    stripe.emit(
+        new ClaimEffect.NotifyListeners(() -> listeners.forEach(listener -> call(listener, loss))));
   }
 
   /** Whether the lease's own time is over, and not only the validity below it. */
@@ -244,7 +245,7 @@ final class LossProtocol {
     try {
       LeaseLostException loss = lease.lossOrNull();
       if (loss != null) {
-        stripe.emit(new ClaimEffect.Tell(() -> call(listener, loss)));
+        stripe.emit(new ClaimEffect.NotifyListeners(() -> call(listener, loss)));
       } else if (lease.isOpen()) {
         lease.addListener(listener);
       }
@@ -268,7 +269,7 @@ final class LossProtocol {
     if (lease.state() == Lease.State.LOST) {
       return loss(lease);
     }
-    // In doubt, or confirmed since the caller's check.
+    // The lease is in doubt, or was confirmed since the caller's check.
     return new LeaseInDoubtException(
         String.format(
             "Lease on lock '%s' is in doubt: the store was restarted or another server took over, and it has not"

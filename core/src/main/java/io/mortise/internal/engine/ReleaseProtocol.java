@@ -162,7 +162,7 @@ final class ReleaseProtocol {
   private static void tell(Stripe stripe, PendingRelease pendingRelease, EndReason endReason) {
     Runnable told = pendingRelease.known(endReason);
     if (told != null) {
-      stripe.emit(new ClaimEffect.Tell(told));
+      stripe.emit(new ClaimEffect.NotifyListeners(told));
     }
   }
 

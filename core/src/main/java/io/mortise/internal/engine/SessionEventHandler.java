@@ -132,7 +132,7 @@ final class SessionEventHandler {
         } else if (!(sessionNotification instanceof SessionNotification.HoldEnded)) {
           pendingRelease.wanted();
         }
-      } else if (sessionNotification instanceof SessionNotification.Granted granted) {
+      } else if (sessionNotification instanceof SessionNotification.HoldGranted granted) {
         pushed(stripe, claim, session, granted);
       } else if (sessionNotification instanceof SessionNotification.Contended) {
         transitions.wanted(stripe, claim);
@@ -148,7 +148,7 @@ final class SessionEventHandler {
   }
 
   private void pushed(
-      Stripe stripe, Claim claim, LiveSession session, SessionNotification.Granted granted) {
+      Stripe stripe, Claim claim, LiveSession session, SessionNotification.HoldGranted granted) {
     if (claim.phase() != ClaimPhase.ASKED) {
       return;
     }

@@ -107,7 +107,7 @@ final class StickyProtocol {
         && !session.receivesPushes()
         && saidUnreached.compareAndSet(false, true)) {
       stripe.emit(
-          new ClaimEffect.Tell(
+          new ClaimEffect.NotifyListeners(
               () ->
                   log.warn(
                       "Sticky locks are given back at once: nothing that store {} pushes reaches this"
@@ -165,7 +165,7 @@ final class StickyProtocol {
     claim.trim();
     stripe.idleClaims().add(sticky, settings.now());
     if (idleLimit.begins()) {
-      stripe.emit(new ClaimEffect.Tell(idleLimit::trim));
+      stripe.emit(new ClaimEffect.NotifyListeners(idleLimit::trim));
     }
     return sticky;
   }

@@ -52,9 +52,9 @@ public final class LockTemplate {
   }
 
   /** See {@link Locked#mode()}. */
-  public LockTemplate withMode(Locked.Mode mode) {
+  public LockTemplate withMode(Locked.LockMode mode) {
     return new LockTemplate(
-        plan.withShared(Objects.requireNonNull(mode, "mode") == Locked.Mode.SHARED));
+        plan.withShared(Objects.requireNonNull(mode, "mode") == Locked.LockMode.SHARED));
   }
 
   /** A template that acquires with these options; not for several names. */

@@ -73,7 +73,7 @@ public @interface Locked {
   String[] value();
 
   /** Whether others may hold the lock at the same time. Several names are exclusive only. */
-  Mode mode() default Mode.EXCLUSIVE;
+  LockMode mode() default LockMode.EXCLUSIVE;
 
   /**
    * How long to wait for the lock, such as {@code "5s"} or {@code "1m30s"}; {@code "0"} tries once,
@@ -125,7 +125,7 @@ public @interface Locked {
   String client() default "";
 
   /** The sharing of the lock. */
-  enum Mode {
+  enum LockMode {
     /** No other holder. */
     EXCLUSIVE,
     /** Other shared holders: the read side of {@link io.mortise.DistributedReadWriteLock}. */

@@ -142,7 +142,7 @@ final class LockedMethodParser {
     LockPlan plan =
         new LockPlan(
             client,
-            locked.mode() == Locked.Mode.SHARED,
+            locked.mode() == Locked.LockMode.SHARED,
             wait(locked.waitFor()),
             skips,
             options(locked),
@@ -351,7 +351,7 @@ final class LockedMethodParser {
   }
 
   private LockOptions options(Locked locked) {
-    if (locked.mode() == Locked.Mode.SHARED && !locked.sticky().isEmpty()) {
+    if (locked.mode() == Locked.LockMode.SHARED && !locked.sticky().isEmpty()) {
       throw new IllegalArgumentException(
           "only an exclusive lock can be sticky. Remove 'sticky', or 'mode'");
     }

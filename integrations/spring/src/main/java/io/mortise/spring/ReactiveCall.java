@@ -94,17 +94,17 @@ final class ReactiveCall {
   }
 
   private static Mono<HeldLocks> acquire(LockPlan plan, Collection<String> names) {
-    return Mono.create(sink -> new Acquire(sink).begin(plan, names));
+    return Mono.create(sink -> new ReactiveAcquire(sink).begin(plan, names));
   }
 
   /** An acquire that its subscriber may cancel at any time, also while the grant arrives. */
-  private static final class Acquire {
+  private static final class ReactiveAcquire {
     private final MonoSink<HeldLocks> sink;
     private volatile boolean cancelled;
     private volatile @Nullable CompletableFuture<?> attempt;
     private volatile @Nullable HeldLocks granted;
 
-    Acquire(MonoSink<HeldLocks> sink) {
+    ReactiveAcquire(MonoSink<HeldLocks> sink) {
       this.sink = sink;
     }
 

@@ -78,7 +78,7 @@ class LockTemplateTest {
                 assertThat(app.info("a").orElseThrow().holders().get(0).label()).isEqualTo("here"));
     assertThat(app.info("a").map(LockInfo::state)).contains(LockState.SHUT);
     template
-        .withMode(Locked.Mode.SHARED)
+        .withMode(Locked.LockMode.SHARED)
         .withLock(
             "b",
             () ->
@@ -119,7 +119,7 @@ class LockTemplateTest {
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("No lock is named");
     assertThatThrownBy(
-            () -> template.withMode(Locked.Mode.SHARED).withLocks(List.of("a", "b"), () -> {}))
+            () -> template.withMode(Locked.LockMode.SHARED).withLocks(List.of("a", "b"), () -> {}))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("nest calls");
     assertThatThrownBy(() -> template.withLock("", () -> {}))

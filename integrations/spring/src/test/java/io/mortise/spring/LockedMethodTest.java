@@ -173,12 +173,12 @@ class LockedMethodTest {
       return LockContext.current().token();
     }
 
-    @Locked(value = "read", mode = Locked.Mode.SHARED)
+    @Locked(value = "read", mode = Locked.LockMode.SHARED)
     void shared(Runnable task) {
       task.run();
     }
 
-    @Locked(value = "read", mode = Locked.Mode.SHARED, waitFor = "0")
+    @Locked(value = "read", mode = Locked.LockMode.SHARED, waitFor = "0")
     void sharedNow() {}
 
     @Locked("read")

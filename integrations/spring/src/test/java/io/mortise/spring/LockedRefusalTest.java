@@ -104,7 +104,7 @@ class LockedRefusalTest {
 
     @Locked(
         value = {"a", "b"},
-        mode = Locked.Mode.SHARED)
+        mode = Locked.LockMode.SHARED)
     void severalShared() {}
 
     @Locked(
@@ -120,7 +120,7 @@ class LockedRefusalTest {
     @Locked(value = "a", sticky = "1s", fair = true)
     void stickyAndFair() {}
 
-    @Locked(value = "a", sticky = "1s", mode = Locked.Mode.SHARED)
+    @Locked(value = "a", sticky = "1s", mode = Locked.LockMode.SHARED)
     void stickyAndShared() {}
 
     @Locked(value = "a", sticky = "11s")

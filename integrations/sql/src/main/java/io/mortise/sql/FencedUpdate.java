@@ -6,7 +6,8 @@ import io.mortise.StaleTokenException;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -37,12 +38,14 @@ public final class FencedUpdate {
   public static final String CONDITION =
       "(fence_token < ? OR (fence_token = ? AND fence_holder = ?))";
 
-  private final RowTarget row;
+  private final String table;
+  private final Map<String, @Nullable Object> values = new LinkedHashMap<>();
+  private final Map<String, Object> key = new LinkedHashMap<>();
   private String tokenColumn = "fence_token";
   private String holderColumn = "fence_holder";
 
-  private FencedUpdate(RowTarget row) {
-    this.row = row;
+  private FencedUpdate(String table) {
+    this.table = table;
   }
 
   /**
@@ -51,7 +54,7 @@ public final class FencedUpdate {
    * @throws IllegalArgumentException if it is no name of a table
    */
   public static FencedUpdate of(String table) {
-    return new FencedUpdate(new RowTarget(table));
+    return new FencedUpdate(SqlFiles.table(table));
   }
 
   /**
@@ -60,7 +63,7 @@ public final class FencedUpdate {
    * @throws IllegalArgumentException if it is no name of a column
    */
   public FencedUpdate set(String column, @Nullable Object value) {
-    row.set(column, value);
+    values.put(SqlFiles.column(column), value);
     return this;
   }
 
@@ -70,7 +73,7 @@ public final class FencedUpdate {
    * @throws IllegalArgumentException if it is no name of a column
    */
   public FencedUpdate where(String column, Object value) {
-    row.where(column, value);
+    key.put(SqlFiles.column(column), value);
     return this;
   }
 
@@ -110,7 +113,7 @@ public final class FencedUpdate {
    */
   public boolean execute(Connection connection, FencingToken token) throws SQLException {
     SqlFiles files = SqlFiles.of(connection);
-    if (row.set.isEmpty()) {
+    if (values.isEmpty()) {
       files
           .dialect()
           .refuseOldSnapshot(
@@ -118,33 +121,58 @@ public final class FencedUpdate {
               "A fenced update that sets nothing",
               Connection.TRANSACTION_READ_COMMITTED);
     }
-    Map<String, String> parts = new HashMap<>(row.parts());
-    parts.put("token", tokenColumn);
-    parts.put("holder", holderColumn);
+    Map<String, String> parts = parts();
     int rows =
         files
             .statement(connection, "fenced_update", parts)
-            .addAll(row.set.values())
+            .addAll(values.values())
             .add(token.value(), token.holder())
-            .addAll(row.where.values())
+            .addAll(key.values())
             .add(token.value(), token.value(), token.holder())
             .update();
-    row.checkOne(rows);
+    if (rows > 1) {
+      throw new IllegalStateException(
+          "The key given for table '%s' is that of %s rows, and all were written. Roll back, and name a unique key in where(…)."
+              .formatted(table, rows));
+    }
     return rows == 1 || isThere(connection, files, parts, token);
+  }
+
+  /** The names in braces of a statement; every assignment ends in a comma. */
+  private Map<String, String> parts() {
+    if (key.isEmpty()) {
+      throw new IllegalStateException(
+          "Which row of table '" + table + "' is meant was not said. Call where(column, value).");
+    }
+    return Map.of(
+        "table",
+        table,
+        "assignments",
+        values.isEmpty() ? "" : SqlFiles.equalities(values.keySet(), ", ") + ", ",
+        "keys",
+        SqlFiles.equalities(key.keySet(), " AND "),
+        "token",
+        tokenColumn,
+        "holder",
+        holderColumn);
   }
 
   private boolean isThere(
       Connection connection, SqlFiles files, Map<String, String> parts, FencingToken token)
       throws SQLException {
-    SeenToken seen =
+    LatestToken seen =
         files
             .statement(connection, "fenced_read", parts)
-            .addAll(row.where.values())
-            .first(SeenToken::read);
+            .addAll(key.values())
+            .first(LatestToken::read);
     if (seen != null) {
-      seen.refuseUnless(token, row.toString());
+      seen.refuseUnless(token, "row " + table + key(key));
     }
     return seen != null;
+  }
+
+  private static List<String> key(Map<String, Object> columns) {
+    return columns.entrySet().stream().map(each -> each.getKey() + "=" + each.getValue()).toList();
   }
 
   /**

@@ -41,12 +41,12 @@ final class PositionalStatement {
 
   /** Makes a value of a row. */
   @FunctionalInterface
-  interface RowReader<T> {
+  interface RowFunction<T> {
     T read(ResultSet row) throws SQLException;
   }
 
   /** Runs it; its first row, or null if it has none. */
-  <T> @Nullable T first(RowReader<T> reader) throws SQLException {
+  <T> @Nullable T first(RowFunction<T> reader) throws SQLException {
     try (PreparedStatement statement = prepare();
         ResultSet row = statement.executeQuery()) {
       return row.next() ? reader.read(row) : null;

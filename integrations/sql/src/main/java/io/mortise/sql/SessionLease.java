@@ -39,10 +39,10 @@ public final class SessionLease implements AutoCloseable {
   /** When the check in flight was begun; 0 if none is. */
   private volatile long checkedSince;
 
-  private volatile State state = State.HELD;
+  private volatile SessionLockState state = SessionLockState.HELD;
   private @Nullable LeaseLostException loss;
 
-  private enum State {
+  private enum SessionLockState {
     HELD,
     LOST,
     CLOSED
@@ -73,7 +73,7 @@ public final class SessionLease implements AutoCloseable {
    * since. Does not block.
    */
   public boolean isHeld() {
-    return state == State.HELD;
+    return state == SessionLockState.HELD;
   }
 
   /**
@@ -88,7 +88,7 @@ public final class SessionLease implements AutoCloseable {
         listeners.add(listener);
       }
     }
-    if (known != null && state == State.LOST) {
+    if (known != null && state == SessionLockState.LOST) {
       threads.execute(() -> listener.accept(known));
     }
   }
@@ -117,7 +117,7 @@ public final class SessionLease implements AutoCloseable {
   private void ask() {
     use.lock();
     try {
-      if (state == State.HELD && !session.holds()) {
+      if (state == SessionLockState.HELD && !session.holds()) {
         lose(LeaseEnd.FORGOTTEN, "the server did not know it any more", null);
       }
     } catch (SQLException e) {
@@ -140,10 +140,10 @@ public final class SessionLease implements AutoCloseable {
             : new LeaseLostException(message, end, cause);
     List<Consumer<? super LeaseLostException>> told;
     synchronized (listeners) {
-      if (state != State.HELD) {
+      if (state != SessionLockState.HELD) {
         return;
       }
-      state = State.LOST;
+      state = SessionLockState.LOST;
       loss = lost;
       told = List.copyOf(listeners);
     }
@@ -164,18 +164,18 @@ public final class SessionLease implements AutoCloseable {
    */
   @Override
   public void close() {
-    if (state == State.CLOSED) {
+    if (state == SessionLockState.CLOSED) {
       return;
     }
     boolean mine = lockForClose();
     try {
       LeaseLostException lost;
       synchronized (listeners) {
-        if (state == State.CLOSED) {
+        if (state == SessionLockState.CLOSED) {
           return;
         }
         lost = loss;
-        state = State.CLOSED;
+        state = SessionLockState.CLOSED;
       }
       over.accept(this);
       if (lost != null) {

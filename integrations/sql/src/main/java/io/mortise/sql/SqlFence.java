@@ -29,7 +29,7 @@ import java.util.OptionalLong;
  * single rows there is {@link FencedUpdate}, which needs no row of its own.
  *
  * <p>Tokens of one lock only are compared. Two stores with locks of one name need two tables
- * ({@link SqlHelpers.Options#withPrefix}). Thread-safe; the connections are the caller's.
+ * ({@link SqlHelperOptions#withPrefix}). Thread-safe; the connections are the caller's.
  */
 public final class SqlFence {
   private static final String TABLE = "fence";
@@ -88,7 +88,7 @@ public final class SqlFence {
     if (written == 1) {
       return;
     }
-    SeenToken seen = files.statement(connection, "fence_lock").add(lock).first(SeenToken::read);
+    LatestToken seen = files.statement(connection, "fence_lock").add(lock).first(LatestToken::read);
     if (seen == null) {
       throw rows.gone(TABLE, token.lock());
     }

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The helpers that keep rows in tables of their own: {@link SqlFence}, {@link TransactionLocks},
- * {@link Once}. One per database and process; thread-safe.
+ * {@link TransactionOnce}. One per database and process; thread-safe.
  *
  * <p>It takes one connection from the data source when it first needs one, and keeps it until
  * {@link #close()}: rows are made there, apart from your transactions. Where the pool gives none
@@ -36,30 +36,9 @@ public final class SqlHelpers implements AutoCloseable {
     this.fence = new SqlFence(files, rows);
   }
 
-  /**
-   * What to open.
-   *
-   * @param prefix of the tables' names: 1 to 30 letters, digits and underscores, a letter first
-   * @param createTables whether missing tables are made; without it they are an error
-   */
-  public record Options(String prefix, boolean createTables) {
-    /** Tables {@code mortise_…}, made if they are missing. */
-    public static final Options DEFAULTS = new Options(SqlFiles.DEFAULT_PREFIX, true);
-
-    /** See {@link #prefix()}. */
-    public Options withPrefix(String value) {
-      return new Options(value, createTables);
-    }
-
-    /** See {@link #createTables()}. */
-    public Options withCreateTables(boolean value) {
-      return new Options(prefix, value);
-    }
-  }
-
-  /** As {@link #open(DataSource, Options)} with {@link Options#DEFAULTS}. */
+  /** As {@link #open(DataSource, SqlHelperOptions)} with {@link SqlHelperOptions#DEFAULTS}. */
   public static SqlHelpers open(DataSource dataSource) {
-    return open(dataSource, Options.DEFAULTS);
+    return open(dataSource, SqlHelperOptions.DEFAULTS);
   }
 
   /**
@@ -70,7 +49,7 @@ public final class SqlHelpers implements AutoCloseable {
    * @throws StoreUnfitException if a table is missing and may not or cannot be made
    * @throws UnsupportedByStoreException if the helpers do not know the database
    */
-  public static SqlHelpers open(DataSource dataSource, Options options) {
+  public static SqlHelpers open(DataSource dataSource, SqlHelperOptions options) {
     DedicatedConnection own = new DedicatedConnection(dataSource, Ticker.SYSTEM);
     try {
       SqlFiles files = new SqlFiles(own.call(HelperDialect::of), options.prefix());
@@ -158,9 +137,9 @@ public final class SqlHelpers implements AutoCloseable {
     return new TransactionLocks(files, rows);
   }
 
-  /** Things that are done once. */
-  public Once once() {
-    return new Once(files, rows, own, 0);
+  /** Work that is done exactly once, in the transaction that does it. */
+  public TransactionOnce once() {
+    return new TransactionOnce(files, rows, own, 0);
   }
 
   /** Closes the helpers' own connection. Locks of your transactions stay held. */

@@ -4,8 +4,7 @@
  * them, except where a fencing token or a client is handed in.
  *
  * <p>Start at {@link io.mortise.sql.SqlHelpers}, which needs tables of its own; {@link
- * io.mortise.sql.FencedUpdate}, {@link io.mortise.sql.VersionedUpdate} and {@link
- * io.mortise.sql.InsertOnce} work on your tables alone, and {@link io.mortise.sql.SessionLocks}
+ * io.mortise.sql.FencedUpdate} works on your tables alone, and {@link io.mortise.sql.SessionLocks}
  * needs none.
  *
  * <p>Failures of your connection reach you as the driver's own {@link java.sql.SQLException},

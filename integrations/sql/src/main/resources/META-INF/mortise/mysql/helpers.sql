@@ -16,14 +16,11 @@ CREATE TABLE IF NOT EXISTS mortise_txlock (
   token BIGINT NOT NULL
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC;
 
--- Once: what was done (done = 1), what came of it and until when that counts (0: for ever). Not done, token and
--- holder tell who was last let try.
+-- TransactionOnce: what was done (done = 1), its result, and until when that counts (0: for ever).
 CREATE TABLE IF NOT EXISTS mortise_once (
   name       VARBINARY(512) NOT NULL PRIMARY KEY,
   done       SMALLINT NOT NULL,
   result     MEDIUMBLOB,
   done_us    BIGINT NOT NULL,
-  expires_us BIGINT NOT NULL,
-  token      BIGINT NOT NULL,
-  holder     VARCHAR(64) NOT NULL
+  expires_us BIGINT NOT NULL
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC;

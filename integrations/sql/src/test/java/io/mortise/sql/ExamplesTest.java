@@ -4,14 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.Lease;
 import io.mortise.LockClient;
-import io.mortise.sql.VersionedUpdate.Outcome;
-import io.mortise.sql.VersionedUpdate.Updated;
+import io.mortise.sql.TransactionOnce.KeptResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -35,23 +32,12 @@ class ExamplesTest extends HelperTest {
 
   private int reports;
 
-  private record Account(long balance, long version) {}
-
   private static long readBalance(Connection connection) throws SQLException {
     return balance(connection);
   }
 
   private static void writeBalance(Connection connection, long balance) throws SQLException {
     pay(connection, balance);
-  }
-
-  private static Account readAccount(Connection connection) throws SQLException {
-    try (Statement statement = connection.createStatement();
-        ResultSet row =
-            statement.executeQuery("SELECT balance, version FROM account WHERE id = 42")) {
-      row.next();
-      return new Account(row.getLong(1), row.getLong(2));
-    }
   }
 
   private static void stop() {}
@@ -62,10 +48,6 @@ class ExamplesTest extends HelperTest {
 
   private static byte[] receipt() {
     return new byte[] {1};
-  }
-
-  private static byte[] sendMail() {
-    return new byte[] {2};
   }
 
   @Test
@@ -80,7 +62,7 @@ class ExamplesTest extends HelperTest {
         examples++;
       }
     }
-    assertThat(examples).isEqualTo(10);
+    assertThat(examples).isEqualTo(7);
   }
 
   private static String squeezed(String text) {
@@ -94,9 +76,8 @@ class ExamplesTest extends HelperTest {
     Connection connection = begin();
     try (LockClient client = LockClient.connect("mem:")) {
       fence(client, connection, helpers);
-      optimistic(connection);
       untilCommit(connection, helpers);
-      once(client, connection, helpers);
+      once(connection, helpers);
       inOrder(client, dataSource, helpers);
       inConnection(dataSource);
     }
@@ -123,37 +104,21 @@ class ExamplesTest extends HelperTest {
     }
   }
 
-  private void optimistic(Connection connection) throws Exception {
-    Outcome outcome =
-        OptimisticRetry.DEFAULTS.run(
-            () -> {
-              Account account = readAccount(connection);
-              Outcome tried =
-                  VersionedUpdate.of("account")
-                      .set("balance", account.balance() - 10)
-                      .where("id", 42)
-                      .execute(connection, account.version());
-              connection.commit(); // the next try must see what others committed
-              return tried;
-            });
-    assertThat(outcome).isEqualTo(new Updated(1));
-    assertThat(committedBalance()).isEqualTo(70);
-  }
-
   private void untilCommit(Connection connection, SqlHelpers helpers) throws Exception {
     connection.setAutoCommit(false);
     TransactionLock lock = helpers.transactionLocks().lock(connection, "account/42");
     writeBalance(connection, readBalance(connection) - 10);
     connection.commit();
     assertThat(lock.name()).isEqualTo("account/42");
-    assertThat(committedBalance()).isEqualTo(60);
+    assertThat(committedBalance()).isEqualTo(70);
   }
 
-  private void once(LockClient client, Connection connection, SqlHelpers helpers) throws Exception {
+  private void once(Connection connection, SqlHelpers helpers) throws Exception {
     connection.setAutoCommit(false);
-    Once.Outcome paid =
+    KeptResult paid =
         helpers
             .once()
+            .keepFor(Duration.ofDays(30))
             .run(
                 connection,
                 "pay/order-7",
@@ -162,24 +127,8 @@ class ExamplesTest extends HelperTest {
                   return receipt();
                 });
     connection.commit();
-    assertThat(paid.ran()).isTrue();
-    assertThat(committedBalance()).isEqualTo(50);
-
-    Once.Outcome sent =
-        helpers
-            .once()
-            .expiringAfter(Duration.ofDays(30))
-            .run(client.lock("mail/order-7"), Duration.ofMinutes(1), lease -> sendMail());
-    assertThat(sent.result()).containsExactly(2);
-
-    execute(
-        connection,
-        "CREATE TABLE payment (order_id BIGINT NOT NULL PRIMARY KEY, amount BIGINT NOT NULL)");
-    connection.commit();
-    boolean mine =
-        InsertOnce.into("payment").value("order_id", 7).value("amount", 10).execute(connection);
-    assertThat(mine).isTrue();
-    connection.commit();
+    assertThat(paid.ranHere()).isTrue();
+    assertThat(committedBalance()).isEqualTo(60);
   }
 
   private void inOrder(LockClient client, DataSource dataSource, SqlHelpers helpers)

@@ -91,7 +91,7 @@ class FencedUpdateTest extends HelperTest {
       assertThatThrownBy(
               () ->
                   FencedUpdate.of("account")
-                      .set("version", 1)
+                      .set("balance", 1)
                       .where("balance", 100)
                       .execute(connection, token(1)))
           .isInstanceOf(IllegalStateException.class)

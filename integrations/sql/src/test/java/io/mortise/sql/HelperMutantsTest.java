@@ -38,11 +38,9 @@ class HelperMutantsTest {
       TestStage.oneByOne(
           Stream.of(
                   "HelperStatementsTest",
-                  "VersionedUpdateTest",
                   "FencedUpdateTest",
-                  "InsertOnceTest",
                   "SqlFenceTest",
-                  "OnceTest",
+                  "TransactionOnceTest",
                   "TransactionLocksTest",
                   "SessionLocksTest",
                   "ExamplesTest")

@@ -27,7 +27,7 @@ class HelperStatementsTest extends HelperTest {
   private static final long MINUTE = 60_000_000;
 
   /** Of {@code mortise_once}: a key beside the one that is looked at. */
-  private static final String OTHER = "b 0 before 0 0 5 h";
+  private static final String OTHER = "b 0 before 0 0";
 
   private Connection connection;
   private SqlFiles files;
@@ -162,28 +162,24 @@ class HelperStatementsTest extends HelperTest {
         .containsExactlyInAnyOrder(other, "b " + locked);
   }
 
-  private void once(String name, long done, long expires, long token, String holder)
-      throws SQLException {
+  private void once(String name, long done, long expires) throws SQLException {
     update("DELETE FROM mortise_once WHERE name = ?", bytes(name));
     update(
-        "INSERT INTO mortise_once (name, done, result, done_us, expires_us, token, holder)"
-            + " VALUES (?, ?, ?, 0, ?, ?, ?)",
+        "INSERT INTO mortise_once (name, done, result, done_us, expires_us) VALUES (?, ?, ?, 0, ?)",
         bytes(name),
         done,
         bytes("before"),
-        expires,
-        token,
-        holder);
+        expires);
   }
 
   private List<String> onces() throws SQLException {
-    return query("SELECT name, done, result, done_us, expires_us, token, holder FROM mortise_once");
+    return query("SELECT name, done, result, done_us, expires_us FROM mortise_once");
   }
 
   @Test
   void givenKeyThatIsNew_thenNothingIsKnownOfIt() throws SQLException {
     update(file("once_make"), bytes("a"));
-    assertThat(onces()).containsExactly("a 0 null 0 0 0 ");
+    assertThat(onces()).containsExactly("a 0 null 0 0");
   }
 
   @Test
@@ -197,64 +193,25 @@ class HelperStatementsTest extends HelperTest {
       {0, now + MINUTE, 0},
       {1, 1, 0}
     };
-    once("b", 1, 0, 8, "other");
+    once("b", 1, 0);
     for (long[] each : cases) {
-      once("a", each[0], each[1], 7, "h");
+      once("a", each[0], each[1]);
       for (String statement : List.of("once_read", "once_lock")) {
         assertThat(query(file(statement), bytes("a")))
             .as(Arrays.toString(each))
-            .containsExactly(each[2] + " before 7 h");
+            .containsExactly(each[2] + " before");
       }
     }
   }
 
   @Test
-  void givenHolderOfTheKeysLock_whenItBegins_thenUnlessItIsDoneOrALaterOneHas()
-      throws SQLException {
-    once("b", 0, 0, 5, "h");
-    long now = now();
-    assertThat(begins(0, 0, 6, "x")).isTrue();
-    assertThat(begins(0, 0, 7, "h")).isTrue();
-    assertThat(begins(1, now - MINUTE, 6, "x")).isTrue();
-    assertThat(begins(1, 1, 7, "h")).isTrue();
-    assertThat(begins(0, now + MINUTE, 6, "x")).isTrue();
-    assertThat(begins(0, 0, 7, "x")).isFalse();
-    assertThat(begins(0, 0, 8, "h")).isFalse();
-    assertThat(begins(1, 0, 6, "h")).isFalse();
-    assertThat(begins(1, now + MINUTE, 6, "h")).isFalse();
-    assertThat(begins(1, now - MINUTE, 8, "h")).isFalse();
-  }
-
-  private boolean begins(long done, long expires, long token, String holder) throws SQLException {
-    once("a", done, expires, token, holder);
-    int changed = update(file("once_begin"), 7, "h", bytes("a"), 7, 7, "h");
-    String unchanged = "a %d before 0 %d %d %s".formatted(done, expires, token, holder);
-    String begun = "a 0 before 0 %d 7 h".formatted(expires);
-    assertThat(onces()).containsExactlyInAnyOrder(OTHER, changed == 0 ? unchanged : begun);
-    return changed > 0 || begun.equals(unchanged);
-  }
-
-  @Test
   void givenKey_whenItIsDone_thenItsResultAndTimesAreKept() throws SQLException {
-    once("b", 0, 0, 5, "h");
-    for (long counts : new long[] {0, MINUTE}) {
-      once("a", 0, 0, 7, "h");
-      assertThat(update(file("once_done"), bytes("after"), counts, counts, bytes("a")))
-          .isEqualTo(1);
-      assertDone(counts);
-      once("a", 0, 0, 7, "h");
-      assertThat(doneBy(counts, 7, "h")).isEqualTo(1);
-      assertDone(counts);
-      assertThat(doneBy(counts, 7, "h")).as("done already").isZero();
-      once("a", 0, 0, 7, "h");
-      assertThat(doneBy(counts, 6, "h")).isZero();
-      assertThat(doneBy(counts, 7, "x")).isZero();
-      assertThat(onces()).containsExactlyInAnyOrder(OTHER, "a 0 before 0 0 7 h");
+    once("b", 0, 0);
+    for (long keep : new long[] {0, MINUTE}) {
+      once("a", 0, 0);
+      assertThat(update(file("once_done"), bytes("after"), keep, keep, bytes("a"))).isEqualTo(1);
+      assertDone(keep);
     }
-  }
-
-  private int doneBy(long counts, long token, String holder) throws SQLException {
-    return update(file("once_done_by"), bytes("after"), counts, counts, bytes("a"), token, holder);
   }
 
   private void assertDone(long counts) throws SQLException {
@@ -264,16 +221,15 @@ class HelperStatementsTest extends HelperTest {
     long expires = number(connection, "SELECT MAX(expires_us) FROM mortise_once");
     assertThat(expires)
         .isBetween(counts == 0 ? 0 : at + counts, counts == 0 ? 0 : at + counts + MINUTE / 10);
-    assertThat(onces())
-        .containsExactlyInAnyOrder(OTHER, "a 1 after " + at + " " + expires + " 7 h");
+    assertThat(onces()).containsExactlyInAnyOrder(OTHER, "a 1 after " + at + " " + expires);
   }
 
   @Test
   void givenKeyThatIsDone_whenForgotten_thenItAlone() throws SQLException {
-    once("b", 0, 0, 5, "h");
-    once("a", 1, 3, 7, "h");
+    once("b", 0, 0);
+    once("a", 1, 3);
     assertThat(update(file("once_forget"), bytes("a"))).isEqualTo(1);
-    assertThat(onces()).containsExactlyInAnyOrder(OTHER, "a 0 null 0 3 7 h");
+    assertThat(onces()).containsExactlyInAnyOrder(OTHER, "a 0 null 0 3");
     assertThat(update(file("once_forget"), bytes("a"))).isZero();
   }
 
@@ -307,18 +263,6 @@ class HelperStatementsTest extends HelperTest {
               each[2].equals(1) ? "1 9 7 h" : "1 0 " + before, "2 0 " + before);
       assertThat(query(files.statement("fenced_read", parts), 2)).containsExactly(before);
     }
-  }
-
-  @Test
-  void givenRowsOfTheUser_whenOneIsWrittenWithItsVersion_thenNoOtherIs() throws SQLException {
-    update("CREATE TABLE versioned (id BIGINT PRIMARY KEY, v BIGINT, n BIGINT)");
-    update("INSERT INTO versioned (id, v, n) VALUES (1, 0, 5), (2, 0, 5)");
-    Map<String, String> parts =
-        Map.of("table", "versioned", "assignments", "v = ?, ", "keys", "id = ?", "version", "n");
-    assertThat(update(files.statement("versioned_update", parts), 9, 1, 4)).isZero();
-    assertThat(update(files.statement("versioned_update", parts), 9, 1, 5)).isEqualTo(1);
-    assertThat(query("SELECT id, v, n FROM versioned")).containsExactlyInAnyOrder("1 9 6", "2 0 5");
-    assertThat(query(files.statement("versioned_read", parts), 1)).containsExactly("6");
   }
 
   @Test

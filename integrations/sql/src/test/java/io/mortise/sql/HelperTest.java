@@ -46,7 +46,7 @@ abstract class HelperTest {
       execute(
           connection,
           "CREATE TABLE account (id BIGINT NOT NULL PRIMARY KEY, balance BIGINT NOT NULL,"
-              + " version BIGINT DEFAULT 0 NOT NULL, fence_token BIGINT DEFAULT 0 NOT NULL,"
+              + " fence_token BIGINT DEFAULT 0 NOT NULL,"
               + " fence_holder VARCHAR(64) DEFAULT '' NOT NULL)");
       execute(connection, "INSERT INTO account (id, balance) VALUES (42, 100)");
     }

@@ -185,7 +185,7 @@ class OwnConnectionTest extends HelperTest {
       for (Future<Boolean> thread : threads) {
         assertThat(get(thread)).isTrue();
       }
-      assertThat(helpers.once().find("x")).isEmpty();
+      assertThat(helpers.once().result("x")).isEmpty();
     }
     assertThat(places.availablePermits()).isEqualTo(3);
   }
@@ -203,7 +203,7 @@ class OwnConnectionTest extends HelperTest {
                 }))) {
       database.handedOut().get(0).close();
       for (int i = 0; i < 2; i++) {
-        assertThatThrownBy(() -> helpers.once().find("x"))
+        assertThatThrownBy(() -> helpers.once().result("x"))
             .isInstanceOf(SQLTransientConnectionException.class)
             .hasMessageContaining("A pool needs one more");
       }
@@ -211,7 +211,7 @@ class OwnConnectionTest extends HelperTest {
       Awaitility.await()
           .atMost(Duration.ofSeconds(20))
           .ignoreExceptions()
-          .until(() -> helpers.once().find("x").isEmpty());
+          .until(() -> helpers.once().result("x").isEmpty());
     }
   }
 

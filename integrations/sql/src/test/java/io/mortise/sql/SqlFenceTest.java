@@ -285,15 +285,15 @@ class SqlFenceTest extends HelperTest {
 
   @Test
   void givenTablesThatMayNotBeMade_thenOpeningTellsWhichFileMakesThem() {
-    SqlHelpers.Options options =
-        SqlHelpers.Options.DEFAULTS.withPrefix("other_").withCreateTables(false);
+    SqlHelperOptions options =
+        SqlHelperOptions.DEFAULTS.withPrefix("other_").withCreateTables(false);
     assertThatThrownBy(() -> SqlHelpers.open(database.dataSource(), options))
         .isInstanceOf(io.mortise.StoreUnfitException.class)
         .hasMessageContaining("helpers.sql");
     assertThatThrownBy(
             () ->
                 SqlHelpers.open(
-                    database.dataSource(), SqlHelpers.Options.DEFAULTS.withPrefix("x; DROP")))
+                    database.dataSource(), SqlHelperOptions.DEFAULTS.withPrefix("x; DROP")))
         .isInstanceOf(IllegalArgumentException.class);
     SqlHelpers.open(database.dataSource(), options.withCreateTables(true)).close();
     assertThatCode(() -> SqlHelpers.open(database.dataSource(), options).close())

@@ -49,7 +49,7 @@ class DocumentedCodeTest {
               "io.mortise.event.*",
               "io.mortise.recipe.*",
               "io.mortise.sql.*",
-              "io.mortise.sql.VersionedUpdate.Outcome",
+              "io.mortise.sql.TransactionOnce.KeptResult",
               "io.mortise.spi.AttemptId",
               "io.mortise.spring.*",
               "java.sql.Connection",

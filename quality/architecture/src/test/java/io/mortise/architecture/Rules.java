@@ -28,6 +28,7 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ForkJoinPool;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -127,6 +128,13 @@ final class Rules {
           "io.mortise.testkit.contract.document",
           "io.mortise.testkit.contract.store",
           "io.mortise.testkit.server");
+
+  /** What a person has named: neither a descriptor nor an anonymous class. */
+  private static final Pattern TYPE_NAME = Pattern.compile("[A-Z]\\w*");
+
+  /** Nested types that many may have: a product's builder, and what Kotlin adds. */
+  private static final Set<String> EVERYWHERE =
+      Set.of("Builder", "Companion", "DefaultImpls", "WhenMappings");
 
   /** What matters is their text. */
   private static final Set<String> FORMATS = Set.of("format", "printf");
@@ -406,7 +414,8 @@ final class Rules {
 
       @Override
       public void check(JavaClass type, ConditionEvents events) {
-        if (!type.isTopLevelClass() || type.getSimpleName().endsWith("-info")) {
+        if (!TYPE_NAME.matcher(type.getSimpleName()).matches()
+            || (type.isNestedClass() && EVERYWHERE.contains(type.getSimpleName()))) {
           return;
         }
         JavaClass first = byName.putIfAbsent(type.getSimpleName(), type);

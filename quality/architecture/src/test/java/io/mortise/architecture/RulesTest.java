@@ -77,6 +77,11 @@ class RulesTest {
         "after its store",
         io.mortise.quorum.LockClient.class,
         io.mortise.LockClient.class);
+    assertNoticed(
+        Rules.ONE_NAME_ONE_TYPE,
+        "after its store",
+        io.mortise.quorum.LockClient.Lease.class,
+        io.mortise.Lease.class);
   }
 
   @Test

@@ -1,7 +1,7 @@
 package io.mortise.bench;
 
 import io.mortise.bench.subject.Subjects;
-import io.mortise.bench.subject.Subjects.StoreKind;
+import io.mortise.bench.subject.Subjects.SubjectStore;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -168,8 +168,8 @@ public final class BenchMain implements Callable<Integer> {
   }
 
   private List<Subjects> chosenSubjects() {
-    Set<StoreKind> there = places(stores);
-    there.add(StoreKind.PROCESS);
+    Set<SubjectStore> there = places(stores);
+    there.add(SubjectStore.PROCESS);
     List<Subjects> all =
         Arrays.stream(Subjects.values()).filter(s -> there.contains(s.place())).toList();
     if (only == null) {
@@ -188,18 +188,18 @@ public final class BenchMain implements Callable<Integer> {
     return List.copyOf(chosen);
   }
 
-  private Map<StoreKind, String> servers() {
-    Map<StoreKind, String> named = new EnumMap<>(StoreKind.class);
+  private Map<SubjectStore, String> servers() {
+    Map<SubjectStore, String> named = new EnumMap<>(SubjectStore.class);
     servers.forEach((name, url) -> named.put(places(List.of(name)).iterator().next(), url));
     return named;
   }
 
-  private Set<StoreKind> places(Collection<String> names) {
-    Set<StoreKind> storeKinds = EnumSet.noneOf(StoreKind.class);
+  private Set<SubjectStore> places(Collection<String> names) {
+    Set<SubjectStore> storeKinds = EnumSet.noneOf(SubjectStore.class);
     for (String name : names) {
       storeKinds.add(
-          Arrays.stream(StoreKind.values())
-              .filter(p -> p != StoreKind.PROCESS && p.name().equalsIgnoreCase(name))
+          Arrays.stream(SubjectStore.values())
+              .filter(p -> p != SubjectStore.PROCESS && p.name().equalsIgnoreCase(name))
               .findFirst()
               .orElseThrow(
                   () ->

@@ -1,7 +1,7 @@
 package io.mortise.bench;
 
 import io.mortise.bench.subject.StoreUrls;
-import io.mortise.bench.subject.Subjects.StoreKind;
+import io.mortise.bench.subject.Subjects.SubjectStore;
 import io.mortise.testkit.server.ConsulServer;
 import io.mortise.testkit.server.EtcdServer;
 import io.mortise.testkit.server.MariaDbServer;
@@ -22,9 +22,9 @@ import java.util.Map;
 
 /** The servers of a run: those that were named, and own ones for the rest. For one thread. */
 final class BenchServers implements AutoCloseable {
-  private final Map<StoreKind, String> named;
+  private final Map<SubjectStore, String> named;
   private final Path folder;
-  private final Map<StoreKind, String> urls = new EnumMap<>(StoreKind.class);
+  private final Map<SubjectStore, String> urls = new EnumMap<>(SubjectStore.class);
   private final List<String> described = new ArrayList<>();
   private final Deque<Runnable> ends = new ArrayDeque<>();
 
@@ -32,14 +32,14 @@ final class BenchServers implements AutoCloseable {
    * @param named URLs of servers that run already
    * @param folder where files go
    */
-  BenchServers(Map<StoreKind, String> named, Path folder) {
+  BenchServers(Map<SubjectStore, String> named, Path folder) {
     this.named = named;
     this.folder = folder;
   }
 
   /** Makes a store available: starts its server if it is not named. Blocks. */
-  void want(StoreKind storeKind) {
-    if (storeKind == StoreKind.PROCESS) {
+  void want(SubjectStore storeKind) {
+    if (storeKind == SubjectStore.PROCESS) {
       return;
     }
     String own = named.get(storeKind);
@@ -48,7 +48,7 @@ final class BenchServers implements AutoCloseable {
         storeKind.name().toLowerCase(Locale.ROOT) + (own == null ? " of its own" : " of yours"));
   }
 
-  private String start(StoreKind storeKind) {
+  private String start(SubjectStore storeKind) {
     return switch (storeKind) {
       case SQLITE -> "jdbc:sqlite:" + folder.resolve("bench.db");
       case REDIS -> {

@@ -1,7 +1,7 @@
 package io.mortise.bench;
 
 import io.mortise.bench.subject.Subjects;
-import io.mortise.bench.subject.Subjects.StoreKind;
+import io.mortise.bench.subject.Subjects.SubjectStore;
 import io.mortise.bench.subject.Subjects.SubjectTrait;
 import java.util.List;
 import java.util.Locale;
@@ -62,7 +62,7 @@ final class ComparisonChart {
   private void group(Workload workload) {
     List<Subjects> bars =
         benchResults.of(workload).keySet().stream()
-            .filter(s -> s.place() == StoreKind.REDIS && s != Subjects.REDISSON)
+            .filter(s -> s.place() == SubjectStore.REDIS && s != Subjects.REDISSON)
             .filter(s -> workload.advantage(benchResults, s, Subjects.REDISSON) > 0)
             .sorted()
             .toList();

@@ -2,7 +2,7 @@ package io.mortise.bench;
 
 import io.mortise.bench.subject.StoreUrls;
 import io.mortise.bench.subject.Subjects;
-import io.mortise.bench.subject.Subjects.StoreKind;
+import io.mortise.bench.subject.Subjects.SubjectStore;
 import io.mortise.bench.subject.Subjects.SubjectTrait;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -245,8 +245,8 @@ final class ProcessWorkloads {
   }
 
   private @Nullable RedisServerStats server(Subjects which) {
-    return which.place() == StoreKind.REDIS
-        ? new RedisServerStats(stores.url(StoreKind.REDIS))
+    return which.place() == SubjectStore.REDIS
+        ? new RedisServerStats(stores.url(SubjectStore.REDIS))
         : null;
   }
 

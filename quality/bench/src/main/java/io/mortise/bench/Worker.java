@@ -5,7 +5,7 @@ import io.mortise.bench.subject.StoreUrls;
 import io.mortise.bench.subject.Subject;
 import io.mortise.bench.subject.Subject.LockHandle;
 import io.mortise.bench.subject.Subjects;
-import io.mortise.bench.subject.Subjects.StoreKind;
+import io.mortise.bench.subject.Subjects.SubjectStore;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -72,10 +72,10 @@ final class Worker {
   }
 
   private static StoreUrls stores(String line) throws IOException {
-    Map<StoreKind, String> urls = new EnumMap<>(StoreKind.class);
+    Map<SubjectStore, String> urls = new EnumMap<>(SubjectStore.class);
     JSON.std
         .mapFrom(line)
-        .forEach((place, url) -> urls.put(StoreKind.valueOf(place), String.valueOf(url)));
+        .forEach((place, url) -> urls.put(SubjectStore.valueOf(place), String.valueOf(url)));
     return new StoreUrls(urls);
   }
 

@@ -266,7 +266,7 @@ class AbandonedAcquireTest {
       Lease held = holding.lock(NAME).acquireWithin(BOUND);
       Leadership candidate = waiting.leader(NAME, lead -> new CountDownLatch(1).await());
       race(round, held::close, candidate::close);
-      assertThat(candidate.state()).isEqualTo(Leadership.State.CLOSED);
+      assertThat(candidate.state()).isEqualTo(Leadership.CandidateState.CLOSED);
       assertFree(holding, round);
     }
     assertNothingIsLeft();

@@ -150,7 +150,7 @@ final class InvariantChecker {
         new ObservedAttempt(
             simProcess, id, lock.name, lockUsage, once, virtualTimeScheduler.now()));
     events.add(
-        new AttemptEvent.Asked(
+        new AttemptEvent.AttemptAsked(
             virtualTimeScheduler.now(), id, simProcess.name, lock.name, lockUsage.mode()));
   }
 
@@ -158,7 +158,7 @@ final class InvariantChecker {
     virtualTimeScheduler.trace(() -> id + " gives up");
     ObservedAttempt attempt = tries.get(id);
     attempt.waitedUntil = Math.min(attempt.waitedUntil, virtualTimeScheduler.now());
-    events.add(new AttemptEvent.GaveUp(virtualTimeScheduler.now(), id));
+    events.add(new AttemptEvent.AttemptGivenUp(virtualTimeScheduler.now(), id));
   }
 
   void failed(SimProcess simProcess, String id, Throwable failure) {
@@ -166,7 +166,7 @@ final class InvariantChecker {
     if (attempt.waitedUntil == Long.MAX_VALUE) {
       virtualTimeScheduler.trace(() -> id + " ends its wait: " + failure);
       attempt.waitedUntil = virtualTimeScheduler.now();
-      events.add(new AttemptEvent.GaveUp(virtualTimeScheduler.now(), id));
+      events.add(new AttemptEvent.AttemptGivenUp(virtualTimeScheduler.now(), id));
     }
   }
 
@@ -179,7 +179,7 @@ final class InvariantChecker {
     attempt.believesUntil = until;
     virtualTimeScheduler.trace(
         () -> id + " holds with token " + token + " until " + until / 1e6 + " ms");
-    events.add(new AttemptEvent.Granted(virtualTimeScheduler.now(), id, token, until));
+    events.add(new AttemptEvent.AttemptGranted(virtualTimeScheduler.now(), id, token, until));
     if (!scenario.has(SimFault.SUSPEND) || tookIdle(attempt)) {
       // A host that slept learns of it at its next renewal, and before it takes an idle grant.
       checkBond(simProcess, attempt);
@@ -190,7 +190,7 @@ final class InvariantChecker {
   void extended(SimProcess simProcess, String id, long until) {
     ObservedAttempt attempt = tries.get(id);
     attempt.believesUntil = until;
-    events.add(new AttemptEvent.Extended(virtualTimeScheduler.now(), id, until));
+    events.add(new AttemptEvent.AttemptExtended(virtualTimeScheduler.now(), id, until));
     // Else an answer other than to a renewal may have moved it, before the sleep was noticed.
     if (!scenario.has(SimFault.SUSPEND) || !attempt.lock.startsWith("timed")) {
       checkBond(simProcess, attempt);
@@ -205,7 +205,7 @@ final class InvariantChecker {
   void narrowed(String id) {
     virtualTimeScheduler.trace(() -> id + " narrows its hold");
     tries.get(id).narrowed = true;
-    events.add(new AttemptEvent.Narrowed(virtualTimeScheduler.now(), id, Mode.SHARED));
+    events.add(new AttemptEvent.AttemptNarrowed(virtualTimeScheduler.now(), id, Mode.SHARED));
   }
 
   /** The at-least time counts anew from when the store does what is sent now. */
@@ -221,7 +221,7 @@ final class InvariantChecker {
     if (tokenRange != null) {
       closedAt.put(tokenRange.attempt(), simProcess.host.nanos());
     }
-    events.add(new AttemptEvent.Released(virtualTimeScheduler.now(), id));
+    events.add(new AttemptEvent.AttemptReleased(virtualTimeScheduler.now(), id));
   }
 
   void releaseAnswered(SimProcess simProcess, String id, Throwable failure) {
@@ -234,7 +234,7 @@ final class InvariantChecker {
     losses++;
     virtualTimeScheduler.trace(() -> id + " is told of its loss");
     end(id);
-    events.add(new AttemptEvent.Lost(virtualTimeScheduler.now(), id));
+    events.add(new AttemptEvent.AttemptLost(virtualTimeScheduler.now(), id));
   }
 
   private void end(String id) {
@@ -248,7 +248,7 @@ final class InvariantChecker {
         attempt.end(virtualTimeScheduler.now());
       }
     }
-    events.add(new AttemptEvent.Died(virtualTimeScheduler.now(), simProcess.name));
+    events.add(new AttemptEvent.ProcessDied(virtualTimeScheduler.now(), simProcess.name));
   }
 
   /**
@@ -486,7 +486,7 @@ final class InvariantChecker {
       if (queued != null && tokenRange.first() == attempt.token) {
         long since = Math.max(queued, attempt.askedAt);
         if (since < attempt.grantedAt) {
-          queue.add(new AttemptEvent.Queued(since, attempt.id));
+          queue.add(new AttemptEvent.AttemptQueued(since, attempt.id));
         }
       }
     }

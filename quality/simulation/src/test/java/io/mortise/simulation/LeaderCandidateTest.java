@@ -6,8 +6,8 @@ import static org.awaitility.Awaitility.await;
 
 import io.mortise.LeaderOptions;
 import io.mortise.Leadership;
+import io.mortise.Leadership.CandidateState;
 import io.mortise.Leadership.Change;
-import io.mortise.Leadership.State;
 import io.mortise.Leadership.Term;
 import io.mortise.Lease;
 import io.mortise.LockClient;
@@ -57,7 +57,7 @@ class LeaderCandidateTest {
     until(() -> terms.size() == 1);
     test.advance(Duration.ofDays(1));
     assertThat(leader.isLeader()).isTrue();
-    assertThat(leader.state()).isEqualTo(State.LEADING);
+    assertThat(leader.state()).isEqualTo(CandidateState.LEADING);
     assertThat(terms).singleElement().extracting(Term::isLeading).isEqualTo(true);
     assertThat(leader.current().orElseThrow().token()).isEqualTo(terms.get(0).token());
     leader.close();
@@ -88,7 +88,7 @@ class LeaderCandidateTest {
     assertThat(first.isLeader()).isFalse();
     assertThat(terms.get(0).isLeading()).isFalse();
     until(() -> ended.get() == 1);
-    until(() -> first.state() == State.CANDIDATE);
+    until(() -> first.state() == CandidateState.CANDIDATE);
     assertThat(next.get(0).token()).isPositive();
   }
 
@@ -111,12 +111,12 @@ class LeaderCandidateTest {
     until(() -> told.size() == 6);
     assertThat(told)
         .containsExactly(
-            new Change(State.LEADING, first),
-            new Change(State.STOPPING, first),
-            new Change(State.CANDIDATE, first),
-            new Change(State.LEADING, second),
-            new Change(State.STOPPING, second),
-            new Change(State.CLOSED, 0));
+            new Change(CandidateState.LEADING, first),
+            new Change(CandidateState.STOPPING, first),
+            new Change(CandidateState.CANDIDATE, first),
+            new Change(CandidateState.LEADING, second),
+            new Change(CandidateState.STOPPING, second),
+            new Change(CandidateState.CLOSED, 0));
   }
 
   @Test
@@ -146,7 +146,7 @@ class LeaderCandidateTest {
     until(() -> terms.size() == 1);
     test.loseHolds(NAME);
     test.advance(TTL);
-    assertThat(leader.state()).isEqualTo(State.STOPPING);
+    assertThat(leader.state()).isEqualTo(CandidateState.STOPPING);
     assertThat(leader.isLeader()).isFalse();
     assertThat(terms).hasSize(1);
     assertThat(test.waiters(NAME)).isZero();
@@ -170,19 +170,19 @@ class LeaderCandidateTest {
                 term -> {
                   throw new IllegalStateException("run " + runs.incrementAndGet());
                 });
-    until(() -> runs.get() == 1 && leader.state() == State.CANDIDATE);
+    until(() -> runs.get() == 1 && leader.state() == CandidateState.CANDIDATE);
     assertThat(leader.lastFailure()).get().extracting(Throwable::getMessage).isEqualTo("run 1");
     // Jitter shortens a pause by a tenth at most.
     test.advance(Duration.ofMillis(80));
     assertThat(runs).hasValue(1);
     test.advance(Duration.ofMillis(20));
-    until(() -> runs.get() == 2 && leader.state() == State.CANDIDATE);
+    until(() -> runs.get() == 2 && leader.state() == CandidateState.CANDIDATE);
     test.advance(Duration.ofMillis(170));
     assertThat(runs).hasValue(2);
     test.advance(Duration.ofMillis(30));
-    until(() -> runs.get() == 3 && leader.state() == State.CANDIDATE);
+    until(() -> runs.get() == 3 && leader.state() == CandidateState.CANDIDATE);
     leader.close();
-    assertThat(leader.state()).isEqualTo(State.CLOSED);
+    assertThat(leader.state()).isEqualTo(CandidateState.CLOSED);
     assertThat(test.waiters(NAME)).isZero();
   }
 
@@ -196,7 +196,7 @@ class LeaderCandidateTest {
                   terms.add(term);
                   throw new AssertionError("on purpose");
                 });
-    until(() -> leader.lastFailure().isPresent() && leader.state() == State.CANDIDATE);
+    until(() -> leader.lastFailure().isPresent() && leader.state() == CandidateState.CANDIDATE);
     assertThat(leader.lastFailure()).get().isInstanceOf(AssertionError.class);
     test.advance(Duration.ofSeconds(1));
     until(() -> terms.size() >= 2);
@@ -207,13 +207,13 @@ class LeaderCandidateTest {
   void givenMinimumTerm_whenTheTaskReturnsSooner_thenTheLockIsKeptForThatTime(TestLocks test) {
     LeaderOptions steady = LeaderOptions.DEFAULTS.withMinimumTerm(Duration.ofSeconds(60));
     Leadership leader = test.client("a").leader(NAME, steady, terms::add);
-    until(() -> terms.size() == 1 && leader.state() == State.STOPPING);
+    until(() -> terms.size() == 1 && leader.state() == CandidateState.STOPPING);
     test.advance(Duration.ofSeconds(59));
     assertThat(leader.current()).isPresent();
     assertThat(leader.isLeader()).isFalse();
     test.advance(Duration.ofSeconds(1));
     assertThat(leader.current()).isEmpty();
-    assertThat(leader.state()).isEqualTo(State.CANDIDATE);
+    assertThat(leader.state()).isEqualTo(CandidateState.CANDIDATE);
     leader.close();
   }
 
@@ -245,11 +245,11 @@ class LeaderCandidateTest {
     Leadership running = test.client("a").leader(NAME, steady, this::untilInterrupted);
     until(() -> terms.size() == 1);
     running.close();
-    assertThat(running.state()).isEqualTo(State.CLOSED);
+    assertThat(running.state()).isEqualTo(CandidateState.CLOSED);
     Leadership resting = test.client("b").leader(NAME, steady, terms::add);
-    until(() -> terms.size() == 2 && resting.state() == State.STOPPING);
+    until(() -> terms.size() == 2 && resting.state() == CandidateState.STOPPING);
     resting.close();
-    assertThat(resting.state()).isEqualTo(State.CLOSED);
+    assertThat(resting.state()).isEqualTo(CandidateState.CLOSED);
     test.holdElsewhere(NAME).close();
   }
 
@@ -258,7 +258,7 @@ class LeaderCandidateTest {
       TestLocks test) {
     LeaderOptions steady = LeaderOptions.DEFAULTS.withMinimumTerm(Duration.ofDays(1));
     Leadership leader = test.client("a").leader(NAME, steady, terms::add);
-    until(() -> terms.size() == 1 && leader.state() == State.STOPPING);
+    until(() -> terms.size() == 1 && leader.state() == CandidateState.STOPPING);
     test.loseHolds(NAME);
     until(() -> terms.size() == 2);
     leader.close();
@@ -276,7 +276,7 @@ class LeaderCandidateTest {
                   terms.add(term);
                 });
     self.complete(leader);
-    until(() -> leader.state() == State.CLOSED);
+    until(() -> leader.state() == CandidateState.CLOSED);
     assertThat(terms).singleElement().extracting(Term::isLeading).isEqualTo(false);
     test.holdElsewhere(NAME).close();
   }
@@ -293,7 +293,7 @@ class LeaderCandidateTest {
               done.complete(term.isValid());
             });
     assertThat(done.get(20, TimeUnit.SECONDS)).isFalse();
-    until(() -> leader.state() == State.CLOSED);
+    until(() -> leader.state() == CandidateState.CLOSED);
     test.holdElsewhere(NAME).close();
   }
 
@@ -305,7 +305,7 @@ class LeaderCandidateTest {
     Thread.currentThread().interrupt();
     leader.close();
     assertThat(Thread.interrupted()).isTrue();
-    until(() -> leader.state() == State.CLOSED);
+    until(() -> leader.state() == CandidateState.CLOSED);
     leader.close();
     assertThat(ended).hasValue(1);
   }
@@ -317,7 +317,7 @@ class LeaderCandidateTest {
     assertThat(test.waiters(NAME)).isOne();
     waiting.close();
     waiting.close();
-    assertThat(waiting.state()).isEqualTo(State.CLOSED);
+    assertThat(waiting.state()).isEqualTo(CandidateState.CLOSED);
     assertThat(test.waiters(NAME)).isZero();
     other.close();
     assertThat(terms).isEmpty();
@@ -358,7 +358,7 @@ class LeaderCandidateTest {
         });
     leader.onChange(told::add);
     until(() -> told.size() == 1);
-    assertThat(told).containsExactly(new Change(State.CANDIDATE, 0));
+    assertThat(told).containsExactly(new Change(CandidateState.CANDIDATE, 0));
     other.close();
     until(() -> told.size() == 2);
     leader.close();

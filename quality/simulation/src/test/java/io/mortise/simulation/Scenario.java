@@ -20,7 +20,7 @@ record Scenario(long seed, StoreKind store, Set<SimFault> faults, RuleSet rules,
     TABLE,
     /** Documents with versions, and a clock. */
     DOCUMENTS,
-    /** Documents without a clock, where a write may be executed at any time. */
+    /** Clockless documents, where a write may be executed at any time. */
     DOCUMENTS_WITHOUT_CLOCK
   }
 

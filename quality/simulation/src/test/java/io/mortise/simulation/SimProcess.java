@@ -153,7 +153,7 @@ final class SimProcess {
   void heard(SessionNotification sessionNotification) {
     if (sessionNotification instanceof SessionNotification.Contended contended) {
       invariantChecker.knowsWanted(contended.attempt(), host.nanos());
-    } else if (sessionNotification instanceof SessionNotification.Granted granted
+    } else if (sessionNotification instanceof SessionNotification.HoldGranted granted
         && granted.wanted()
         && !forgets) {
       // Where a server may have taken over a push is not believed, but asked for.

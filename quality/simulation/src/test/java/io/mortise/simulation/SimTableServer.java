@@ -267,7 +267,7 @@ final class SimTableServer extends SimServer {
     int[] granted = {0};
     table.drainNotifications(
         (session, notifications) -> {
-          if (notifications instanceof SessionNotification.Granted hold) {
+          if (notifications instanceof SessionNotification.HoldGranted hold) {
             granted[0]++;
             minted(hold.name(), hold.attempt(), hold.token(), hold.tokens());
             if (disconnected.contains(session) && !hold.attempt().equals(asking)) {

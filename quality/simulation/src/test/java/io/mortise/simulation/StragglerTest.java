@@ -125,7 +125,7 @@ class StragglerTest {
     @Override
     void hint(Consumer<SessionNotification> hints, SessionNotification sessionNotification) {
       hints.accept(sessionNotification);
-      heard |= sessionNotification instanceof SessionNotification.Granted;
+      heard |= sessionNotification instanceof SessionNotification.HoldGranted;
     }
 
     @Override

@@ -59,7 +59,7 @@ import org.jspecify.annotations.Nullable;
  * finds a dead holder, as after a crash. The note of a hand-off is left after the lock was written;
  * a waiter that misses it polls.
  *
- * <p><b>Without a clock.</b> Some servers replace documents and have no clock. For those {@link
+ * <p><b>Clockless servers.</b> Some servers replace documents and have no clock. For those {@link
  * #clockless} ends a session when a process has seen no renewal of it for a whole TTL, on the
  * process's own monotonic clock, and has written that end over the version that it read. Such a
  * server may also execute a write long after its caller gave it up. That write compares the version
@@ -91,7 +91,7 @@ public final class DocumentStore implements LockStore {
           Capability.RECORD,
           Capability.FACTS);
 
-  /** The capabilities of a store {@linkplain #clockless without a clock}: it keeps no times. */
+  /** The capabilities of a {@linkplain #clockless clockless} store: it keeps no times. */
   public static final Set<Capability> CAPABILITIES_WITHOUT_CLOCK = withoutTimes();
 
   /** Renewals are sent each third of a TTL, and take some milliseconds. */
@@ -133,7 +133,7 @@ public final class DocumentStore implements LockStore {
         documents::micros,
         FactDocuments.byServer(documents),
         DocumentRules.ALL);
-    // Otherwise documents without a clock would look like an unavailable server.
+    // Otherwise clockless documents would look like an unavailable server.
     long unused = documents.micros();
   }
 
@@ -149,7 +149,7 @@ public final class DocumentStore implements LockStore {
       StoreProfile profile,
       VersionedDocuments documents,
       VersionedDocuments renewals,
-      @Nullable BeatObserver observer,
+      @Nullable ClocklessExpiry observer,
       LongSupplier micros,
       LongSupplier uptime,
       FactDocuments facts,
@@ -176,9 +176,9 @@ public final class DocumentStore implements LockStore {
   }
 
   /**
-   * A store over the documents of a server without a clock. There a version is a decimal number,
-   * which each write of the document raises, also its removal; an absent document has a version
-   * too, see {@link VersionedDocuments.VersionedText}.
+   * A store over the documents of a clockless server. There a version is a decimal number, which
+   * each write of the document raises, also its removal; an absent document has a version too, see
+   * {@link VersionedDocuments.VersionedText}.
    *
    * @param profile the store's profile; its capabilities are {@link #CAPABILITIES_WITHOUT_CLOCK},
    *     with or without {@link Capability#PUSH}
@@ -204,13 +204,13 @@ public final class DocumentStore implements LockStore {
     // meanwhile.
     LongSupplier uptime = () -> timeOfDay.getAsLong() - opened;
     FactDocuments facts = FactDocuments.byHosts(documents, ticker, wallClock);
-    BeatObserver observer = new BeatObserver(ticker, DocumentRules.ALL);
+    ClocklessExpiry observer = new ClocklessExpiry(ticker, DocumentRules.ALL);
     return new DocumentStore(
         profile, documents, renewals, observer, timeOfDay, uptime, facts, DocumentRules.ALL);
   }
 
   /**
-   * The profile of a store {@linkplain #clockless without a clock} whose documents can be watched.
+   * The profile of a {@linkplain #clockless clockless} store whose documents can be watched.
    *
    * @param display its name; holds no secret
    * @param timeout after which a request is given up

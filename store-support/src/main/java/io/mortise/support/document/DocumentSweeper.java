@@ -55,7 +55,7 @@ final class DocumentSweeper {
 
   private final LockUpdater locks;
   private final SweepTurn turn;
-  private final List<Walk> walks;
+  private final List<KeySweep> walks;
 
   /**
    * A sweeper at the beginning of its first round.
@@ -67,9 +67,9 @@ final class DocumentSweeper {
     this.turn = new SweepTurn(micros);
     this.walks =
         List.of(
-            new Walk(SessionDocuments.PREFIX, this::sweepSession, sessions()::endRound),
-            new Walk(LockUpdater.PREFIX, this::sweepLock, () -> {}),
-            new Walk(FactDocuments.PREFIX, facts::sweep, () -> {}));
+            new KeySweep(SessionDocuments.PREFIX, this::sweepSession, sessions()::endRound),
+            new KeySweep(LockUpdater.PREFIX, this::sweepLock, () -> {}),
+            new KeySweep(FactDocuments.PREFIX, facts::sweep, () -> {}));
   }
 
   private SessionDocuments sessions() {
@@ -122,7 +122,7 @@ final class DocumentSweeper {
   /** See {@link io.mortise.spi.LockStore#sweep}. A continued sweep keeps its turn. */
   CompletionStage<Integer> sweep(int budget) {
     CompletionStage<Integer> sum = CompletableFuture.completedFuture(0);
-    for (Walk walk : walks) {
+    for (KeySweep walk : walks) {
       sum =
           sum.thenCompose(
               removed ->
@@ -163,7 +163,7 @@ final class DocumentSweeper {
   }
 
   /** A walk over the keys of one kind. */
-  private final class Walk {
+  private final class KeySweep {
     private final String prefix;
     private final Function<String, CompletionStage<Integer>> one;
     private final Runnable endRound;
@@ -171,7 +171,7 @@ final class DocumentSweeper {
     /** The last key of the last sweep; empty to start over. */
     private volatile String swept = "";
 
-    Walk(String prefix, Function<String, CompletionStage<Integer>> one, Runnable endRound) {
+    KeySweep(String prefix, Function<String, CompletionStage<Integer>> one, Runnable endRound) {
       this.prefix = prefix;
       this.one = one;
       this.endRound = endRound;

@@ -126,7 +126,7 @@ final class DocumentUpdater {
    *
    * @param remembers whether this process is likely to be the next that writes the document
    */
-  private record Change<T>(
+  private record DocumentChange<T>(
       String key,
       boolean remembers,
       Function<VersionedText, CompletionStage<@Nullable Update<T>>> step) {}
@@ -149,7 +149,7 @@ final class DocumentUpdater {
    */
   <T> CompletionStage<T> update(
       String key, Function<VersionedText, CompletionStage<@Nullable Update<T>>> step) {
-    return read(new Change<>(key, false, step), 0);
+    return read(new DocumentChange<>(key, false, step), 0);
   }
 
   /**
@@ -162,7 +162,7 @@ final class DocumentUpdater {
       String key,
       Function<VersionedText, @Nullable Update<T>> first,
       Function<VersionedText, CompletionStage<@Nullable Update<T>>> step) {
-    Change<T> change = new Change<>(key, true, step);
+    DocumentChange<T> change = new DocumentChange<>(key, true, step);
     VersionedText found = remembered(key);
     Update<T> update = found == null ? null : first.apply(found);
     if (found == null || update == null) {
@@ -175,11 +175,12 @@ final class DocumentUpdater {
     return write(change, found, update, 0);
   }
 
-  private <T> CompletionStage<T> read(Change<T> change, int conflicts) {
+  private <T> CompletionStage<T> read(DocumentChange<T> change, int conflicts) {
     return documents.read(change.key()).thenCompose(found -> take(change, found, conflicts));
   }
 
-  private <T> CompletionStage<T> take(Change<T> change, VersionedText found, int conflicts) {
+  private <T> CompletionStage<T> take(
+      DocumentChange<T> change, VersionedText found, int conflicts) {
     return change
         .step()
         .apply(found)
@@ -191,14 +192,14 @@ final class DocumentUpdater {
   }
 
   private <T> CompletionStage<T> writeIfChanged(
-      Change<T> change, VersionedText found, Update<T> update, int conflicts) {
+      DocumentChange<T> change, VersionedText found, Update<T> update, int conflicts) {
     return update.changed()
         ? write(change, found, update, conflicts)
         : CompletableFuture.completedFuture(update.result());
   }
 
   private <T> CompletionStage<T> write(
-      Change<T> change, VersionedText found, Update<T> update, int conflicts) {
+      DocumentChange<T> change, VersionedText found, Update<T> update, int conflicts) {
     CompletionStage<Written> write = documents.compareAndSet(change.key(), found, update.text());
     SmallerStep<T> smaller = update.smaller();
     if (smaller == null) {
@@ -214,7 +215,7 @@ final class DocumentUpdater {
   }
 
   private <T> CompletionStage<T> failed(
-      Change<T> change, SmallerStep<T> smaller, Throwable failure, int conflicts) {
+      DocumentChange<T> change, SmallerStep<T> smaller, Throwable failure, int conflicts) {
     if (!isTooLarge(failure)) {
       return CompletableFuture.failedFuture(failure);
     }
@@ -232,7 +233,7 @@ final class DocumentUpdater {
   }
 
   private <T> CompletionStage<T> written(
-      Change<T> change, Update<T> update, Written written, int conflicts) {
+      DocumentChange<T> change, Update<T> update, Written written, int conflicts) {
     remember(change.key(), written.made() && change.remembers() ? written.stands() : null);
     return written.made()
         ? CompletableFuture.completedFuture(update.result())
@@ -240,7 +241,7 @@ final class DocumentUpdater {
   }
 
   /**
-   * The version of a document in a store without a clock.
+   * The version of a document in a clockless store.
    *
    * @throws StoreUnfitException if it is not a number from 0 to the highest
    */
@@ -271,7 +272,7 @@ final class DocumentUpdater {
    * @param stands the present document; null if the server did not report it
    */
   private <T> CompletionStage<T> again(
-      Change<T> change, @Nullable VersionedText stands, int conflicts) {
+      DocumentChange<T> change, @Nullable VersionedText stands, int conflicts) {
     if (conflicts == TRIES) {
       return CompletableFuture.failedFuture(
           new StoreUnavailableException(

@@ -188,7 +188,7 @@ record LockUpdater(SessionDocuments sessions, DecodedLocks decoded) {
         table -> step.onTable().take(table, now));
   }
 
-  /** The revision, from which a store without a clock derives fencing tokens. */
+  /** The revision, from which a clockless store derives fencing tokens. */
   private long revision(VersionedText found) {
     return sessions.observer() == null
         ? LockStep.BY_CLOCK
@@ -197,7 +197,7 @@ record LockUpdater(SessionDocuments sessions, DecodedLocks decoded) {
 
   /** Records the holds that an operator has closed. */
   void observeEvictions(@Nullable LockDocument lock, KnownSessions known, long now) {
-    BeatObserver observer = sessions.observer();
+    ClocklessExpiry observer = sessions.observer();
     if (lock != null && observer != null) {
       lock.observeEvictions(hold -> observer.shutFor(hold, known.ttl(hold.session())), now);
     }
@@ -236,7 +236,7 @@ record LockUpdater(SessionDocuments sessions, DecodedLocks decoded) {
   private static int granted(StepResult<?> result) {
     return (int)
         result.notifications().stream()
-            .filter(note -> note instanceof SessionNotification.Granted)
+            .filter(note -> note instanceof SessionNotification.HoldGranted)
             .count();
   }
 

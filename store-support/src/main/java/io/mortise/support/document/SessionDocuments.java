@@ -48,7 +48,7 @@ final class SessionDocuments {
   private static final int CONFLICTS_OF_NOTES = 5;
 
   private final DocumentUpdater updater;
-  private final @Nullable BeatObserver observer;
+  private final @Nullable ClocklessExpiry observer;
   private final KeyedBatcher<SessionId, SessionChange, ChangedSession> changes =
       new KeyedBatcher<>(change -> null, this::changeTogether, DocumentUpdater::isTooLarge);
 
@@ -57,7 +57,7 @@ final class SessionDocuments {
    *
    * @param observer judges how long sessions live; null to judge by the server's clock
    */
-  SessionDocuments(DocumentUpdater updater, @Nullable BeatObserver observer) {
+  SessionDocuments(DocumentUpdater updater, @Nullable ClocklessExpiry observer) {
     this.updater = updater;
     this.observer = observer;
   }
@@ -66,7 +66,7 @@ final class SessionDocuments {
     return updater;
   }
 
-  @Nullable BeatObserver observer() {
+  @Nullable ClocklessExpiry observer() {
     return observer;
   }
 

@@ -24,9 +24,9 @@ import org.jspecify.annotations.Nullable;
  * write into a full socket may block for the timeout. Stages complete on any thread, with no lock
  * held. They complete exceptionally with {@link io.mortise.StoreUnavailableException} if the server
  * does not answer. A write may then have been executed, but is never executed later than {@link
- * io.mortise.spi.StoreProfile#maxInFlight} after the call. In a store {@linkplain
- * DocumentStore#clockless without a clock} it may be executed at any time, if the version is then
- * still the one that was found. A failure without an {@link java.io.IOException} or {@link
+ * io.mortise.spi.StoreProfile#maxInFlight} after the call. In a {@linkplain DocumentStore#clockless
+ * clockless} store it may be executed at any time, if the version is then still the one that was
+ * found. A failure without an {@link java.io.IOException} or {@link
  * java.util.concurrent.TimeoutException} among its causes means that the server has refused the
  * request; the failure for a document that is too large has a {@link DocumentTooLargeException} as
  * its cause.
@@ -38,8 +38,8 @@ public interface VersionedDocuments {
    *
    * @param text null if there is none under that key
    * @param version the server's name for this state of the document; a document that was removed
-   *     and created again never gets an old version. In a store {@linkplain DocumentStore#clockless
-   *     without a clock} a decimal number that each write of the document raises, also its removal;
+   *     and created again never gets an old version. In a {@linkplain DocumentStore#clockless
+   *     clockless} store a decimal number that each write of the document raises, also its removal;
    *     so a write that found no document fails if one was created and removed since
    */
   record VersionedText(@Nullable String text, String version) {
@@ -122,10 +122,10 @@ public interface VersionedDocuments {
 
   /**
    * The server's time, in microseconds since 1970: one clock for all processes, which never goes
-   * back. Sessions and times expire by it. Not called for a store {@linkplain
-   * DocumentStore#clockless without a clock}.
+   * back. Sessions and times expire by it. Not called for a {@linkplain DocumentStore#clockless
+   * clockless} store.
    *
-   * @throws UnsupportedOperationException by default, for servers without a clock
+   * @throws UnsupportedOperationException by default, for clockless servers
    */
   default long micros() {
     throw new UnsupportedOperationException(
@@ -133,8 +133,8 @@ public interface VersionedDocuments {
   }
 
   /**
-   * The time of day of this process in microseconds. In a store {@linkplain DocumentStore#clockless
-   * without a clock} displayed ages and the removal of idle records use it. It is read once, and
+   * The time of day of this process in microseconds. In a {@linkplain DocumentStore#clockless
+   * clockless} store displayed ages and the removal of idle records use it. It is read once, and
    * then runs with the monotonic clock and the time for which the host is suspended: it never goes
    * back.
    */

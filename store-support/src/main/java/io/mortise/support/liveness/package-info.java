@@ -1,7 +1,7 @@
 /**
  * Judges sessions without trusting a store's clock: {@link
- * io.mortise.support.liveness.HeartbeatMonitor}. For stores that offer strict expiry; their
- * wrappers extend {@link io.mortise.support.liveness.ForwardingStore}.
+ * io.mortise.support.liveness.BeatMonitor}. For stores that offer strict expiry; their wrappers
+ * extend {@link io.mortise.support.liveness.ForwardingStore}.
  */
 @NullMarked
 package io.mortise.support.liveness;

@@ -17,9 +17,10 @@ public final class DecodedLocks {
   /** Longer texts are those of crowds. */
   private static final int LONGEST = 4_096;
 
-  private final AtomicReferenceArray<@Nullable Written> slots = new AtomicReferenceArray<>(SLOTS);
+  private final AtomicReferenceArray<@Nullable DecodedLock> slots =
+      new AtomicReferenceArray<>(SLOTS);
 
-  private record Written(String text, LockDocument lock) {}
+  private record DecodedLock(String text, LockDocument lock) {}
 
   /** Encodes a document, which nobody changes any more. */
   public String encode(LockDocument lock) {
@@ -27,14 +28,14 @@ public final class DecodedLocks {
     if (text.length() <= LONGEST
         && lock.queue.isEmpty()
         && lock.holders.values().stream().noneMatch(hold -> hold.evicted)) {
-      slots.set(slot(lock.name), new Written(text, lock));
+      slots.set(slot(lock.name), new DecodedLock(text, lock));
     }
     return text;
   }
 
   /** See {@link DocumentCodec#decode}. */
   public @Nullable LockDocument decode(LockName name, @Nullable String text) {
-    Written known = slots.get(slot(name));
+    DecodedLock known = slots.get(slot(name));
     return known != null && known.text().equals(text) && known.lock().name.equals(name)
         ? known.lock()
         : DocumentCodec.decode(name, text);

@@ -51,7 +51,7 @@ public final class DocumentCodec {
 
   /** A lock's document as text. */
   public static String encode(LockDocument lock) {
-    Lines lines = new Lines();
+    DocumentLines lines = new DocumentLines();
     lines.add(LOCK, lock.capacity, lock.lastToken, lock.nextTicket, lock.shutUntil, lock.touched);
     EndedAttempt end = lock.lastEnd;
     if (end != null) {
@@ -62,7 +62,7 @@ public final class DocumentCodec {
     return lines.toString();
   }
 
-  private static void encode(HoldEntry hold, Lines lines) {
+  private static void encode(HoldEntry hold, DocumentLines lines) {
     lines.add(
         "hold",
         hold.attempt.encoded(),
@@ -78,7 +78,7 @@ public final class DocumentCodec {
         hold.label);
   }
 
-  private static void encode(WaiterEntry waiter, Lines lines) {
+  private static void encode(WaiterEntry waiter, DocumentLines lines) {
     Request.Acquire request = waiter.request();
     lines.add(
         "wait",
@@ -183,7 +183,7 @@ public final class DocumentCodec {
 
   /** A session's document as text. */
   public static String encode(SessionDocument session) {
-    Lines lines = new Lines();
+    DocumentLines lines = new DocumentLines();
     lines.add(
         SESSION,
         session.beat,
@@ -199,10 +199,10 @@ public final class DocumentCodec {
     return lines.toString();
   }
 
-  private static void encode(long id, SessionNotification notification, Lines lines) {
+  private static void encode(long id, SessionNotification notification, DocumentLines lines) {
     String attempt = notification.attempt().encoded();
     String name = notification.name().value();
-    if (notification instanceof SessionNotification.Granted granted) {
+    if (notification instanceof SessionNotification.HoldGranted granted) {
       lines.add(
           "granted",
           id,
@@ -274,7 +274,8 @@ public final class DocumentCodec {
       int tokens = fields.count(0, Request.MAX_TOKENS);
       boolean wanted = fields.flag();
       boolean timed = fields.flag();
-      return new SessionNotification.Granted(fields.name(), attempt, token, tokens, wanted, timed);
+      return new SessionNotification.HoldGranted(
+          fields.name(), attempt, token, tokens, wanted, timed);
     } else if (kind.equals("ended")) {
       EndReason how = fields.end();
       return new SessionNotification.HoldEnded(fields.name(), attempt, how);
@@ -286,7 +287,7 @@ public final class DocumentCodec {
 
   /** A fact's document as text. */
   public static String encode(FactDocument fact) {
-    Lines lines = new Lines();
+    DocumentLines lines = new DocumentLines();
     lines.add(FACT, fact.version(), fact.until(), fact.keep(), fact.content());
     return lines.toString();
   }
@@ -337,7 +338,7 @@ public final class DocumentCodec {
   }
 
   /** The lines of a document as they are written. */
-  private static final class Lines {
+  private static final class DocumentLines {
     private final StringBuilder text = new StringBuilder(256);
 
     void add(String kind, Object... fields) {

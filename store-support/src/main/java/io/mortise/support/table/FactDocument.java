@@ -2,7 +2,7 @@ package io.mortise.support.table;
 
 /**
  * A fact as a document. Times are microseconds since 1970: of the store's clock, or of the writer's
- * host in a store without a clock.
+ * host in a clockless store.
  *
  * @param version see {@link io.mortise.spi.Fact}
  * @param until its time of expiry

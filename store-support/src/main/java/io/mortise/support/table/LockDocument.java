@@ -68,8 +68,8 @@ public final class LockDocument extends LockRecord {
   }
 
   /**
-   * In a store without a clock: sets the end of holds that an operator has closed. The time in
-   * their record is that of another process.
+   * In a clockless store: sets the end of holds that an operator has closed. The time in their
+   * record is that of another process.
    *
    * @param left for how many microseconds a hold still stands, {@link LockRecord#NEVER} if its
    *     session is gone or not read yet. The recorded time then stays, and nothing depends on it

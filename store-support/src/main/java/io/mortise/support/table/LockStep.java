@@ -124,7 +124,7 @@ public final class LockStep implements LockRecords<LockDocument, RuntimeExceptio
   }
 
   /**
-   * Takes one step for a store without a clock, whose fencing tokens follow a revision.
+   * Takes one step for a clockless store, whose fencing tokens follow a revision.
    *
    * @param revision the store's revision when the record was read, which each write raises; or
    *     {@link #BY_CLOCK}

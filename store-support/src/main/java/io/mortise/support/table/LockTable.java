@@ -556,7 +556,7 @@ public final class LockTable<L extends LockRecord, X extends Exception> {
   private void tellGranted(L lock, HoldEntry hold, long now) throws X {
     Reply.Granted granted = granted(lock, hold, now);
     records.tell(
-        new SessionNotification.Granted(
+        new SessionNotification.HoldGranted(
             lock.name,
             granted.attempt(),
             granted.token(),

@@ -62,8 +62,8 @@ public final class SessionDocument {
   }
 
   /**
-   * For a session that its first renewal creates in a store without a clock: counts its renewals
-   * from there on. Observers may remember a count of an earlier document of the same session.
+   * For a session that its first renewal creates in a clockless store: counts its renewals from
+   * there on. Observers may remember a count of an earlier document of the same session.
    */
   public void countRenewalsFrom(long number) {
     renewals = number;
@@ -90,16 +90,16 @@ public final class SessionDocument {
   }
 
   /**
-   * In a store without a clock: sets how long it must still go without a renewal before it may be
-   * ended. It lives until a process has ended it.
+   * In a clockless store: sets how long it must still go without a renewal before it may be ended.
+   * It lives until a process has ended it.
    */
   public void observed(Duration left) {
     observedLeft = LockRecord.micros(left);
   }
 
   /**
-   * In a store without a clock: how long ago it was renewed, by the clocks of two hosts, which need
-   * not agree; null if it has ended, or the store has a clock.
+   * In a clockless store: how long ago it was renewed, by the clocks of two hosts, which need not
+   * agree; null if it has ended, or the store has a clock.
    */
   public @Nullable Duration renewedAgo(long now) {
     return ended || observedLeft == NOT_OBSERVED

@@ -25,9 +25,9 @@ class DocumentCodecTest {
       List.of(
           new SessionNotification.HoldEnded(
               LockName.of("é 1"), new AttemptId(ID, 1), EndReason.EVICTED),
-          new SessionNotification.Granted(
+          new SessionNotification.HoldGranted(
               LockName.of("é 2"), new AttemptId(ID, 2), NOW, 5, true, false),
-          new SessionNotification.Granted(
+          new SessionNotification.HoldGranted(
               LockName.of("é 3"), new AttemptId(ID, 3), NOW, 5, false, true),
           new SessionNotification.Contended(LockName.of("é 4"), new AttemptId(ID, 1L << 53)));
 

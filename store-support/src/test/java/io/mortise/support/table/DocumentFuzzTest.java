@@ -12,7 +12,7 @@ import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.time.Ticker;
-import io.mortise.support.liveness.HeartbeatMonitor;
+import io.mortise.support.liveness.BeatMonitor;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -78,7 +78,7 @@ class DocumentFuzzTest {
     SessionDocument session =
         new SessionDocument(new ClientLabel("host", 1, "name"), Duration.ofSeconds(15), NOW);
     AttemptId attempt = new AttemptId(OWN, 4);
-    session.tell(new SessionNotification.Granted(NAME, attempt, 77, 1, false, false), NOW);
+    session.tell(new SessionNotification.HoldGranted(NAME, attempt, 77, 1, false, false), NOW);
     session.tell(new SessionNotification.Contended(NAME, attempt), NOW);
     return DocumentCodec.encode(session);
   }
@@ -221,8 +221,7 @@ class DocumentFuzzTest {
           session.isForgotten(NOW);
           session.verdict(NOW);
           session.observed(
-              new HeartbeatMonitor<String>(Ticker.SYSTEM)
-                  .left("a", session.renewals(), session.ttl()));
+              new BeatMonitor<String>(Ticker.SYSTEM).left("a", session.renewals(), session.ttl()));
           session.renewedAgo(NOW);
           session.tell(new SessionNotification.Contended(NAME, new AttemptId(OWN, 9)), NOW);
           session.renew(session.beat(), 5, List.of(1L), Duration.ofSeconds(15), NOW);

@@ -134,7 +134,7 @@ class LockStepTest {
     assertThat(released.notifications())
         .singleElement()
         .isInstanceOfSatisfying(
-            SessionNotification.Granted.class,
+            SessionNotification.HoldGranted.class,
             granted -> assertThat(granted.attempt()).isEqualTo(second));
   }
 

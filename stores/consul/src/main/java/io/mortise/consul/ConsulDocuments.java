@@ -3,7 +3,7 @@ package io.mortise.consul;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.concurrent.CompletableFuture.completedFuture;
 
-import io.mortise.consul.ConsulGateway.Answer;
+import io.mortise.consul.ConsulGateway.ConsulAnswer;
 import io.mortise.support.document.VersionedDocuments;
 import io.mortise.support.internal.store.KeyEscaper;
 import io.mortise.support.internal.store.RemovalEntries;
@@ -155,7 +155,7 @@ final class ConsulDocuments implements VersionedDocuments {
   }
 
   /** Conditions come first in an answer, with older indexes. */
-  private static long lastIndex(Answer answer) {
+  private static long lastIndex(ConsulAnswer answer) {
     return MODIFIED
         .matcher(answer.body())
         .results()
@@ -186,7 +186,7 @@ final class ConsulDocuments implements VersionedDocuments {
   }
 
   /** A transaction that writes nothing, and is refused to a token that may not write. */
-  CompletionStage<Answer> checkAccess() {
+  CompletionStage<ConsulAnswer> checkAccess() {
     String key = key(REMOVALS.keyOf(""));
     return gateway.transactAny("[" + isIndex(key, Long.MAX_VALUE) + "," + set(key, "") + "]");
   }

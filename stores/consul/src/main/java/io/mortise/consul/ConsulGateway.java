@@ -90,7 +90,7 @@ final class ConsulGateway implements AutoCloseable {
    *
    * @param index of the entry that was read, or where there is none, of the key-value store
    */
-  record Answer(int status, long index, String body) {
+  record ConsulAnswer(int status, long index, String body) {
     /** Whether a read has found something, or a transaction was made. */
     boolean isPositive() {
       return status == OK;
@@ -115,18 +115,19 @@ final class ConsulGateway implements AutoCloseable {
    * @param path with its query
    * @return completes exceptionally as {@link io.mortise.support.document.VersionedDocuments} says
    */
-  CompletionStage<Answer> read(String path) {
-    return call(request(path, null), Answer::isOfRead);
+  CompletionStage<ConsulAnswer> read(String path) {
+    return call(request(path, null), ConsulAnswer::isOfRead);
   }
 
   /** The same of a list of keys, which Consul does not divide into pages. */
-  CompletionStage<Answer> readKeys(String path) {
-    return call(new HttpRequest("GET", path, headers(), null, MAX_LIST_BYTES), Answer::isOfRead);
+  CompletionStage<ConsulAnswer> readKeys(String path) {
+    return call(
+        new HttpRequest("GET", path, headers(), null, MAX_LIST_BYTES), ConsulAnswer::isOfRead);
   }
 
   /** The same of a report about Consul. */
-  CompletionStage<Answer> report(String path) {
-    return call(request(path, null), Answer::isPositive);
+  CompletionStage<ConsulAnswer> report(String path) {
+    return call(request(path, null), ConsulAnswer::isPositive);
   }
 
   /**
@@ -135,16 +136,17 @@ final class ConsulGateway implements AutoCloseable {
    * @param operations JSON
    * @return completes exceptionally as {@link io.mortise.support.document.VersionedDocuments} says
    */
-  CompletionStage<Answer> transact(String operations) {
-    return call(request("/v1/txn", operations), Answer::isOfTransaction);
+  CompletionStage<ConsulAnswer> transact(String operations) {
+    return call(request("/v1/txn", operations), ConsulAnswer::isOfTransaction);
   }
 
   /** The same for one that may be executed again: of whichever agent answers. */
-  CompletionStage<Answer> transactAny(String operations) {
+  CompletionStage<ConsulAnswer> transactAny(String operations) {
     return agents.askAny(() -> transact(operations));
   }
 
-  private CompletionStage<Answer> call(HttpRequest request, Predicate<Answer> isResult) {
+  private CompletionStage<ConsulAnswer> call(
+      HttpRequest request, Predicate<ConsulAnswer> isResult) {
     return agents
         .send(request)
         .handle(
@@ -164,10 +166,11 @@ final class ConsulGateway implements AutoCloseable {
    * @param request ends with the answer, and ends it
    * @param answered gets the answer
    */
-  void awaitChange(String path, Duration limit, WatchRequest request, Consumer<Answer> answered) {
+  void awaitChange(
+      String path, Duration limit, WatchRequest request, Consumer<ConsulAnswer> answered) {
     request.carriedBy(
         agents.stream(request(path, null), limit, null),
-        response -> answered.accept(result(response, Answer::isOfRead)));
+        response -> answered.accept(result(response, ConsulAnswer::isOfRead)));
   }
 
   private HttpRequest request(String path, @Nullable String body) {
@@ -184,10 +187,10 @@ final class ConsulGateway implements AutoCloseable {
    *
    * @throws io.mortise.LockException if it is no result
    */
-  private Answer result(HttpResponse response, Predicate<Answer> isResult) {
+  private ConsulAnswer result(HttpResponse response, Predicate<ConsulAnswer> isResult) {
     String index = response.headers().getOrDefault(INDEX, "");
-    Answer answer =
-        new Answer(
+    ConsulAnswer answer =
+        new ConsulAnswer(
             response.status(),
             INDEX_FORM.matcher(index).matches() ? Long.parseLong(index) : 0,
             response.body());

@@ -1,6 +1,6 @@
 package io.mortise.consul;
 
-import io.mortise.consul.ConsulGateway.Answer;
+import io.mortise.consul.ConsulGateway.ConsulAnswer;
 import io.mortise.spi.StoreReport;
 import io.mortise.support.internal.store.MajorityReport;
 import io.mortise.support.internal.store.ReportingStore;
@@ -24,7 +24,7 @@ final class ConsulSettingsReport {
     CompletionStage<String> leader = ask("/v1/status/leader");
     CompletionStage<String> servers = ask("/v1/status/peers");
     return agent.thenCombine(
-        leader.thenCombine(servers, StatusAnswers::new),
+        leader.thenCombine(servers, ConsulStatus::new),
         (settings, status) -> {
           version(settings);
           storage(settings);
@@ -36,11 +36,11 @@ final class ConsulSettingsReport {
         });
   }
 
-  private record StatusAnswers(String leader, String servers) {}
+  private record ConsulStatus(String leader, String servers) {}
 
   /** Empty if this token may not ask. */
   private CompletionStage<String> ask(String path) {
-    return ReportingStore.orElseIfUnfit(gateway.report(path).thenApply(Answer::body), "");
+    return ReportingStore.orElseIfUnfit(gateway.report(path).thenApply(ConsulAnswer::body), "");
   }
 
   private static String setting(String settings, String name) {

@@ -46,7 +46,7 @@ final class CuratorLockStore implements LockStore {
    */
   private static final Duration MAX_IN_FLIGHT = Duration.ofSeconds(10);
 
-  private final CuratorStore.Options options;
+  private final CuratorOptions options;
   private final Recipe recipe;
   private final LockPaths paths;
   private final StoreResources resources;
@@ -58,7 +58,7 @@ final class CuratorLockStore implements LockStore {
   /** Checks that the servers can be reached. Blocks. */
   CuratorLockStore(
       ZooKeeperConnector zooKeeperConnector,
-      CuratorStore.Options options,
+      CuratorOptions options,
       String display,
       Ticker ticker,
       InstantSource wall) {

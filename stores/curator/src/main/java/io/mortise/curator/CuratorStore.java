@@ -12,17 +12,13 @@ import io.mortise.zookeeper.internal.AdminConnection;
 import io.mortise.zookeeper.internal.WorkerPools;
 import io.mortise.zookeeper.internal.ZooKeeperConnector;
 import io.mortise.zookeeper.internal.ZooKeeperTarget;
-import java.time.Duration;
-import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
-import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooKeeper;
-import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
 
 /**
@@ -60,8 +56,8 @@ public final class CuratorStore {
 
   static LockStore open(StoreUrl url) {
     ZooKeeperTarget zooKeeperTarget = ZooKeeperTarget.parse(url, Set.of("base", "recipe"));
-    Options options =
-        Options.DEFAULT
+    CuratorOptions options =
+        CuratorOptions.DEFAULT
             .withBase(url.parameter("base", ""))
             .withRecipe(recipe(url))
             .withTimeout(zooKeeperTarget.timeout())
@@ -112,7 +108,7 @@ public final class CuratorStore {
    *
    * @throws io.mortise.StoreUnavailableException if the client is not connected in time
    */
-  public static LockStore over(CuratorFramework curator, Options options) {
+  public static LockStore over(CuratorFramework curator, CuratorOptions options) {
     String namespace = curator.getNamespace();
     String base = namespace == null || namespace.isEmpty() ? "" : "/" + namespace;
     return over(
@@ -120,12 +116,12 @@ public final class CuratorStore {
   }
 
   /**
-   * Uses connected clients, as {@link #over(CuratorFramework, Options)} does. The source is asked
-   * for the current client whenever a session begins. It may block for a moment.
+   * Uses connected clients, as {@link #over(CuratorFramework, CuratorOptions)} does. The source is
+   * asked for the current client whenever a session begins. It may block for a moment.
    *
    * @throws io.mortise.StoreUnavailableException if the client is not connected in time
    */
-  public static LockStore over(Callable<ZooKeeper> clients, Options options) {
+  public static LockStore over(Callable<ZooKeeper> clients, CuratorOptions options) {
     return new CuratorLockStore(
         ZooKeeperConnector.over(clients),
         options,
@@ -172,65 +168,5 @@ public final class CuratorStore {
     MUTEX,
     /** {@code InterProcessReadWriteLock}. */
     READ_WRITE
-  }
-
-  /**
-   * Options of a ZooKeeper store.
-   *
-   * @param base the path above all names: empty, or one that begins with a slash and does not end
-   *     with one
-   * @param recipe Curator's counterpart of locks
-   * @param timeout how long an answer may take until the request counts as unanswered, and how long
-   *     opening waits for a connection. 100 ms to one minute, 5 s by default
-   * @param tick the servers' tick; zero, the default, to determine it, or to assume 2 s for a
-   *     client that was handed in
-   * @param acl the ACL of created nodes; by default all clients have all rights
-   */
-  public record Options(
-      String base, LockRecipe recipe, Duration timeout, Duration tick, List<ACL> acl) {
-    /** No base, mutexes, 5 s, tick not given, open to all clients. */
-    public static final Options DEFAULT =
-        new Options(
-            "",
-            LockRecipe.MUTEX,
-            ZooKeeperTarget.DEFAULT_TIMEOUT,
-            Duration.ZERO,
-            Ids.OPEN_ACL_UNSAFE);
-
-    /**
-     * Checks the values.
-     *
-     * @throws IllegalArgumentException if a value is not as described above
-     */
-    public Options {
-      String checked = new LockPaths(base).base();
-      acl = ZooKeeperTarget.checked(timeout, tick, acl);
-      base = checked;
-    }
-
-    /** The same with this base. */
-    public Options withBase(String other) {
-      return new Options(other, recipe, timeout, tick, acl);
-    }
-
-    /** The same with this recipe. */
-    public Options withRecipe(LockRecipe other) {
-      return new Options(base, other, timeout, tick, acl);
-    }
-
-    /** The same with this timeout. */
-    public Options withTimeout(Duration other) {
-      return new Options(base, recipe, other, tick, acl);
-    }
-
-    /** The same with this tick. */
-    public Options withTick(Duration other) {
-      return new Options(base, recipe, timeout, other, acl);
-    }
-
-    /** The same with this ACL. */
-    public Options withAcl(List<ACL> other) {
-      return new Options(base, recipe, timeout, tick, other);
-    }
   }
 }

@@ -312,7 +312,7 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
     Reply.Granted granted = granted();
     if (!operation.isAsked()) {
       announce(
-          new SessionNotification.Granted(
+          new SessionNotification.HoldGranted(
               name, attempt, granted.token(), granted.tokens(), granted.wanted(), false));
     }
     operation.end(granted);

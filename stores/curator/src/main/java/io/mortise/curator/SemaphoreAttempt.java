@@ -79,7 +79,7 @@ final class SemaphoreAttempt extends CuratorAttempt implements Watcher {
 
               @Override
               void announce(SessionNotification sessionNotification) {
-                if (sessionNotification instanceof SessionNotification.Granted granted) {
+                if (sessionNotification instanceof SessionNotification.HoldGranted granted) {
                   first = true;
                   token = granted.token();
                   SemaphoreAttempt.this.onWatchEvent();
@@ -343,7 +343,8 @@ final class SemaphoreAttempt extends CuratorAttempt implements Watcher {
                     first = false;
                     if (!operation.isAsked()) {
                       announce(
-                          new SessionNotification.Granted(name, attempt, token, 1, false, false));
+                          new SessionNotification.HoldGranted(
+                              name, attempt, token, 1, false, false));
                     }
                     operation.end(granted());
                   } else {

@@ -101,7 +101,7 @@ class LostLookTest {
     return mixedFleet.closedLater(
         CuratorStore.over(
             () -> recording,
-            CuratorStore.Options.DEFAULT
+            CuratorOptions.DEFAULT
                 .withBase(mixedFleet.base())
                 .withRecipe(CuratorStore.LockRecipe.READ_WRITE)
                 .withTick(Duration.ofMillis(100))));
@@ -243,7 +243,7 @@ class LostLookTest {
             waiter.hints().all().stream()
                 .anyMatch(
                     hint ->
-                        hint instanceof SessionNotification.Granted
+                        hint instanceof SessionNotification.HoldGranted
                             && hint.attempt().equals(attempt)));
   }
 }

@@ -13,6 +13,7 @@ import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.SessionDriver;
 import io.mortise.testkit.server.FaultInjectionProxy;
 import io.mortise.testkit.server.FaultInjectionProxy.NetworkCondition;
+import io.mortise.zookeeper.ZooKeeperOptions;
 import io.mortise.zookeeper.ZooKeeperStore;
 import java.io.IOException;
 import java.time.Duration;
@@ -69,16 +70,15 @@ class SharedClientTest {
       theirs.start();
     }
     return layout.equals("curator")
-        ? CuratorStore.over(theirs, CuratorStore.Options.DEFAULT.withBase("/locks").withTick(tick))
+        ? CuratorStore.over(theirs, CuratorOptions.DEFAULT.withBase("/locks").withTick(tick))
         : over(layout, tick, this::session);
   }
 
   private LockStore over(String layout, Duration tick, Callable<ZooKeeper> clients) {
     return layout.equals("curator")
-        ? CuratorStore.over(clients, CuratorStore.Options.DEFAULT.withTick(tick))
+        ? CuratorStore.over(clients, CuratorOptions.DEFAULT.withTick(tick))
         : ZooKeeperStore.over(
-            clients,
-            ZooKeeperStore.Options.DEFAULT.withRoot(mixedFleet.path("ours")).withTick(tick));
+            clients, ZooKeeperOptions.DEFAULT.withRoot(mixedFleet.path("ours")).withTick(tick));
   }
 
   private LockClient client(LockStore store) {
@@ -204,7 +204,7 @@ class SharedClientTest {
     LockStore store =
         ZooKeeperStore.over(
             () -> client,
-            ZooKeeperStore.Options.DEFAULT.withRoot(mixedFleet.path("ours")).withTick(TICK));
+            ZooKeeperOptions.DEFAULT.withRoot(mixedFleet.path("ours")).withTick(TICK));
     LockClient holding = client(store);
     LockClient waiting = client(store);
     assertThat(holding.lock("a").acquireWithin(MixedFleet.LONG).isValid()).isTrue();
@@ -335,7 +335,7 @@ class SharedClientTest {
     Duration ttl = Duration.ofSeconds(seconds);
     LockStore store =
         mixedFleet.closedLater(
-            CuratorStore.over(theirs, CuratorStore.Options.DEFAULT.withBase("/locks")));
+            CuratorStore.over(theirs, CuratorOptions.DEFAULT.withBase("/locks")));
     LockClient locks = mixedFleet.closedLater(LockClient.builder().store(store).ttl(ttl).build());
     Lease lease = locks.lock("a").acquireWithin(MixedFleet.LONG);
     long granted = System.nanoTime();
@@ -397,7 +397,7 @@ class SharedClientTest {
     assertThatThrownBy(
             () ->
                 CuratorStore.over(
-                    theirs, CuratorStore.Options.DEFAULT.withTimeout(Duration.ofMillis(300))))
+                    theirs, CuratorOptions.DEFAULT.withTimeout(Duration.ofMillis(300))))
         .isInstanceOf(StoreUnavailableException.class)
         .hasMessageContaining("handed in");
   }

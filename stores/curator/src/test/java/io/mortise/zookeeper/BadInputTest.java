@@ -7,7 +7,7 @@ import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
-import io.mortise.curator.CuratorStore;
+import io.mortise.curator.CuratorOptions;
 import io.mortise.testkit.server.ZooKeeperServer;
 import java.time.Duration;
 import java.util.List;
@@ -83,8 +83,8 @@ class BadInputTest {
 
   @Test
   void givenWrongOptions_thenTheyAreRefused() {
-    ZooKeeperStore.Options ours = ZooKeeperStore.Options.DEFAULT;
-    CuratorStore.Options theirs = CuratorStore.Options.DEFAULT;
+    ZooKeeperOptions ours = ZooKeeperOptions.DEFAULT;
+    CuratorOptions theirs = CuratorOptions.DEFAULT;
     Stream.<Runnable>of(
             () -> ours.withRoot("/"),
             () -> ours.withRoot("a"),

@@ -77,7 +77,7 @@ final class GuardedCounter implements AutoCloseable {
 
   private void use(LockClient locks, ZooKeeper data) throws InterruptedException {
     String id = name + "#" + attempts.incrementAndGet();
-    history.add(new AttemptEvent.Asked(System.nanoTime(), id, "p", LOCK, Mode.EXCLUSIVE));
+    history.add(new AttemptEvent.AttemptAsked(System.nanoTime(), id, "p", LOCK, Mode.EXCLUSIVE));
     Lease lease;
     try {
       lease = locks.lock(LOCK).acquireWithin(Duration.ofSeconds(2));
@@ -92,7 +92,7 @@ final class GuardedCounter implements AutoCloseable {
       // The time is read first: a lease that is valid later was valid then.
       long now = System.nanoTime();
       believed = lease.isValid() ? now : believed;
-      history.add(new AttemptEvent.Granted(granted, id, token, believed));
+      history.add(new AttemptEvent.AttemptGranted(granted, id, token, believed));
       lease.close();
     } catch (LeaseLostException e) {
       // A legal outcome.

@@ -2,6 +2,7 @@ package io.mortise.zookeeper;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.curator.CuratorOptions;
 import io.mortise.curator.CuratorStore;
 import io.mortise.spi.ClientLabel;
 import io.mortise.spi.LockStore;
@@ -137,7 +138,7 @@ class RenewalTrafficTest {
   private static LockStore over(Scheme scheme, ZooKeeper client) {
     Duration tick = Duration.ofMillis(100);
     return scheme == Scheme.ZK
-        ? ZooKeeperStore.over(client, ZooKeeperStore.Options.DEFAULT.withTick(tick))
-        : CuratorStore.over(() -> client, CuratorStore.Options.DEFAULT.withTick(tick));
+        ? ZooKeeperStore.over(client, ZooKeeperOptions.DEFAULT.withTick(tick))
+        : CuratorStore.over(() -> client, CuratorOptions.DEFAULT.withTick(tick));
   }
 }

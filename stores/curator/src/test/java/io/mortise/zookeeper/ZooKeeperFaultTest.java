@@ -8,6 +8,7 @@ import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.LockClientBuilder;
 import io.mortise.StoreUnavailableException;
+import io.mortise.curator.CuratorOptions;
 import io.mortise.curator.CuratorStore;
 import io.mortise.spi.LockStore;
 import io.mortise.testkit.BoundedWait;
@@ -272,8 +273,8 @@ class ZooKeeperFaultTest {
       throws Exception {
     ZooKeeper theirs = new ZooKeeper(server.address(), 20_000, event -> {});
     open.add(theirs);
-    ZooKeeperStore.Options options =
-        ZooKeeperStore.Options.DEFAULT.withRoot("/handed").withTick(Duration.ofMillis(100));
+    ZooKeeperOptions options =
+        ZooKeeperOptions.DEFAULT.withRoot("/handed").withTick(Duration.ofMillis(100));
     LockStore store = ZooKeeperStore.over(theirs, options);
     LockClient locks = LockClient.builder().store(store).ttl(Duration.ofSeconds(20)).build();
     Lease lease = locks.lock("x").acquireWithin(LONG);
@@ -320,8 +321,8 @@ class ZooKeeperFaultTest {
     open.add(theirs);
     LockStore store =
         scheme == Scheme.ZK
-            ? ZooKeeperStore.over(theirs, ZooKeeperStore.Options.DEFAULT.withTick(TICK))
-            : CuratorStore.over(() -> theirs, CuratorStore.Options.DEFAULT.withTick(TICK));
+            ? ZooKeeperStore.over(theirs, ZooKeeperOptions.DEFAULT.withTick(TICK))
+            : CuratorStore.over(() -> theirs, CuratorOptions.DEFAULT.withTick(TICK));
     open.add(store);
     assertThatThrownBy(() -> LockClient.builder().store(store).ttl(TWO_SECONDS).build())
         .isInstanceOf(IllegalArgumentException.class)

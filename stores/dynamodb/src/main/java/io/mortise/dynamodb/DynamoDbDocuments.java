@@ -9,7 +9,7 @@ import io.mortise.spi.time.Ticker;
 import io.mortise.support.document.VersionedDocuments;
 import io.mortise.support.internal.store.WatchedKeys;
 import io.mortise.support.internal.store.WatchedKeys.WatchRequest;
-import io.mortise.support.liveness.HeartbeatMonitor;
+import io.mortise.support.liveness.BeatMonitor;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -73,7 +73,7 @@ final class DynamoDbDocuments implements VersionedDocuments {
   private final Executor afterPause;
 
   /** The items of removed documents that a sweep has seen, and for how long. */
-  private final HeartbeatMonitor<String> removed;
+  private final BeatMonitor<String> removed;
 
   private final Ticker ticker;
 
@@ -89,7 +89,7 @@ final class DynamoDbDocuments implements VersionedDocuments {
     this.afterPause =
         CompletableFuture.delayedExecutor(
             requests.target().poll().toMillis(), TimeUnit.MILLISECONDS, Runnable::run);
-    this.removed = HeartbeatMonitor.ofRounds(ticker);
+    this.removed = BeatMonitor.ofRounds(ticker);
     this.round = new AtomicLong(ticker.nanos());
   }
 

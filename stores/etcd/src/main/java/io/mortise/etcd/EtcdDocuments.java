@@ -94,7 +94,7 @@ final class EtcdDocuments implements VersionedDocuments {
         .thenApply(answer -> written(key, text, answer));
   }
 
-  private Written written(String key, @Nullable String text, RequestBatcher.Answer answer) {
+  private Written written(String key, @Nullable String text, RequestBatcher.EtcdAnswer answer) {
     boolean made = answer.body().flag("succeeded");
     if (made) {
       watched.written(prefix + key, answer.revision());

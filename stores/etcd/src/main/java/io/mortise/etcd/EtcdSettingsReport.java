@@ -31,7 +31,7 @@ final class EtcdSettingsReport {
         ask("/v3/maintenance/alarm", "{\"action\":\"GET\"}");
     CompletionStage<Optional<JsonObject>> members = ask("/v3/cluster/member/list", "{}");
     return members.thenCombine(
-        status.thenCombine(alarms, StatusAnswers::new),
+        status.thenCombine(alarms, EtcdStatus::new),
         (cluster, answers) -> {
           int count = cluster.map(told -> told.objects("members").size()).orElse(0);
           version(answers.status(), count);
@@ -42,7 +42,7 @@ final class EtcdSettingsReport {
         });
   }
 
-  private record StatusAnswers(Optional<JsonObject> status, Optional<JsonObject> alarms) {}
+  private record EtcdStatus(Optional<JsonObject> status, Optional<JsonObject> alarms) {}
 
   /** The answer of etcd; empty if this user may not ask. */
   private CompletionStage<Optional<JsonObject>> ask(String path, String body) {

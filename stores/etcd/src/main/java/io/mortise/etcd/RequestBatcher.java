@@ -44,7 +44,7 @@ final class RequestBatcher {
   private final ReentrantLock guard = new ReentrantLock();
 
   // Guarded by the lock.
-  private final Deque<BatchedRequest> waiting = new ArrayDeque<>();
+  private final Deque<EtcdRequest> waiting = new ArrayDeque<>();
   private int inFlight;
 
   /** A kind of request, and how it is written alone and within a transaction. */
@@ -68,14 +68,14 @@ final class RequestBatcher {
    *
    * @param revision that of the store right after the request; that of each key that it wrote
    */
-  record Answer(JsonObject body, long revision) {}
+  record EtcdAnswer(JsonObject body, long revision) {}
 
-  private record BatchedRequest(
+  private record EtcdRequest(
       RequestKind kind,
       String body,
       Set<String> writes,
       long since,
-      CompletableFuture<Answer> answer) {
+      CompletableFuture<EtcdAnswer> answer) {
     String operation() {
       return "{\"" + kind.operation + "\":" + body + "}";
     }
@@ -93,9 +93,9 @@ final class RequestBatcher {
    * @param writes the keys that it may write
    * @return completes exceptionally as {@link EtcdGateway#call} says
    */
-  CompletionStage<Answer> send(RequestKind kind, String body, Set<String> writes) {
-    BatchedRequest request =
-        new BatchedRequest(kind, body, writes, ticker.nanos(), new CompletableFuture<>());
+  CompletionStage<EtcdAnswer> send(RequestKind kind, String body, Set<String> writes) {
+    EtcdRequest request =
+        new EtcdRequest(kind, body, writes, ticker.nanos(), new CompletableFuture<>());
     guard.lock();
     try {
       waiting.add(request);
@@ -112,8 +112,8 @@ final class RequestBatcher {
    * @param ended how many of those in flight have ended
    */
   private void sendNext(int ended) {
-    List<BatchedRequest> late;
-    List<BatchedRequest> batch = List.of();
+    List<EtcdRequest> late;
+    List<EtcdRequest> batch = List.of();
     guard.lock();
     try {
       inFlight -= ended;
@@ -134,10 +134,10 @@ final class RequestBatcher {
   }
 
   /** Under the lock: the requests that have waited for too long. */
-  private List<BatchedRequest> takeLate() {
-    List<BatchedRequest> late = new ArrayList<>();
+  private List<EtcdRequest> takeLate() {
+    List<EtcdRequest> late = new ArrayList<>();
     long oldest = ticker.nanos() - gateway.timeout().toNanos();
-    BatchedRequest first = waiting.peek();
+    EtcdRequest first = waiting.peek();
     while (first != null && first.since() - oldest < 0) {
       late.add(waiting.remove());
       first = waiting.peek();
@@ -145,7 +145,7 @@ final class RequestBatcher {
     return late;
   }
 
-  private void sendTogether(List<BatchedRequest> batch) {
+  private void sendTogether(List<EtcdRequest> batch) {
     send(batch)
         .whenComplete(
             (answers, failure) -> {
@@ -159,13 +159,13 @@ final class RequestBatcher {
   }
 
   /** Under the lock: the oldest requests that fit into one transaction. */
-  private List<BatchedRequest> nextBatch() {
-    List<BatchedRequest> batch = new ArrayList<>();
+  private List<EtcdRequest> nextBatch() {
+    List<EtcdRequest> batch = new ArrayList<>();
     Set<String> written = new HashSet<>();
     int characters = 0;
-    Iterator<BatchedRequest> oldest = waiting.iterator();
+    Iterator<EtcdRequest> oldest = waiting.iterator();
     while (oldest.hasNext() && batch.size() < MOST_TOGETHER) {
-      BatchedRequest request = oldest.next();
+      EtcdRequest request = oldest.next();
       characters += request.body().length();
       if (!batch.isEmpty() && characters > MOST_CHARACTERS) {
         break;
@@ -183,15 +183,14 @@ final class RequestBatcher {
     return batch;
   }
 
-  private CompletionStage<List<Answer>> send(List<BatchedRequest> batch) {
-    BatchedRequest first = batch.get(0);
+  private CompletionStage<List<EtcdAnswer>> send(List<EtcdRequest> batch) {
+    EtcdRequest first = batch.get(0);
     if (batch.size() == 1) {
       return gateway
           .call(first.kind().path, first.body())
-          .thenApply(answer -> List.of(new Answer(answer, revision(answer))));
+          .thenApply(answer -> List.of(new EtcdAnswer(answer, revision(answer))));
     }
-    String operations =
-        batch.stream().map(BatchedRequest::operation).collect(Collectors.joining(","));
+    String operations = batch.stream().map(EtcdRequest::operation).collect(Collectors.joining(","));
     return gateway
         .call(RequestKind.TRANSACTION.path, "{\"success\":[" + operations + "]}", batch.size())
         .thenApply(answer -> answers(batch, answer));
@@ -201,18 +200,18 @@ final class RequestBatcher {
     return answer.object("header").number("revision");
   }
 
-  private static List<Answer> answers(List<BatchedRequest> batch, JsonObject answer) {
+  private static List<EtcdAnswer> answers(List<EtcdRequest> batch, JsonObject answer) {
     List<JsonObject> responses = answer.objects("responses");
     long revision = revision(answer);
-    List<Answer> answers = new ArrayList<>();
+    List<EtcdAnswer> answers = new ArrayList<>();
     for (int i = 0; i < batch.size(); i++) {
-      answers.add(new Answer(responses.get(i).object(batch.get(i).kind().response), revision));
+      answers.add(new EtcdAnswer(responses.get(i).object(batch.get(i).kind().response), revision));
     }
     return answers;
   }
 
   private static void settle(
-      List<BatchedRequest> batch, @Nullable List<Answer> answers, @Nullable Throwable failure) {
+      List<EtcdRequest> batch, @Nullable List<EtcdAnswer> answers, @Nullable Throwable failure) {
     for (int i = 0; i < batch.size(); i++) {
       if (answers != null) {
         batch.get(i).answer().complete(answers.get(i));
@@ -222,8 +221,8 @@ final class RequestBatcher {
     }
   }
 
-  private void sendAlone(BatchedRequest request) {
-    List<BatchedRequest> alone = List.of(request);
+  private void sendAlone(EtcdRequest request) {
+    List<EtcdRequest> alone = List.of(request);
     send(alone).whenComplete((answers, failure) -> settle(alone, answers, failure));
   }
 

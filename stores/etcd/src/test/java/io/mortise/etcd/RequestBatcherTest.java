@@ -3,7 +3,7 @@ package io.mortise.etcd;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.StoreUnavailableException;
-import io.mortise.etcd.RequestBatcher.Answer;
+import io.mortise.etcd.RequestBatcher.EtcdAnswer;
 import io.mortise.etcd.RequestBatcher.RequestKind;
 import io.mortise.spi.StoreUrl;
 import io.mortise.spi.time.Ticker;
@@ -30,7 +30,7 @@ class RequestBatcherTest {
     try (EtcdGateway gateway =
         new EtcdGateway(EtcdTarget.parse(StoreUrl.parse(url)), "test", Ticker.SYSTEM)) {
       RequestBatcher requests = new RequestBatcher(gateway, nanos::get);
-      List<CompletionStage<Answer>> answers =
+      List<CompletionStage<EtcdAnswer>> answers =
           Stream.generate(() -> requests.send(RequestKind.RANGE, RANGE, Set.of()))
               .limit(4)
               .toList();
@@ -44,7 +44,7 @@ class RequestBatcherTest {
     }
   }
 
-  private static void assertFails(CompletionStage<Answer> answer, String message) {
+  private static void assertFails(CompletionStage<EtcdAnswer> answer, String message) {
     assertThatThrownBy(() -> BoundedWait.join(answer))
         .hasCauseInstanceOf(StoreUnavailableException.class)
         .hasMessageContaining(message);

@@ -33,7 +33,7 @@ import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreSession;
 import io.mortise.spi.time.Ticker;
-import io.mortise.support.liveness.ObservedExpiryStore;
+import io.mortise.support.liveness.StrictExpiryStore;
 import io.mortise.support.table.LockRecord;
 import io.mortise.support.table.LockTable;
 import java.sql.SQLException;
@@ -168,7 +168,7 @@ final class JdbcLockStore implements LockStore {
     if (!strictly) {
       return this;
     }
-    return new ObservedExpiryStore(this, new JdbcHeartbeatStore(this), ticker);
+    return new StrictExpiryStore(this, new JdbcBeatStore(this), ticker);
   }
 
   boolean isStrict() {

@@ -243,7 +243,7 @@ final class JdbcSession implements StoreSession, NotifiedSession {
     if (closed) {
       return;
     }
-    if (sessionNotification instanceof SessionNotification.Granted granted) {
+    if (sessionNotification instanceof SessionNotification.HoldGranted granted) {
       if (!granted.wanted()) {
         contended.remove(sessionNotification.name());
       }

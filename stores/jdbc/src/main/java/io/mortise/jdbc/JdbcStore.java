@@ -50,8 +50,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>{@code namespace} keeps applications in one database apart; default {@code default}
  *   <li>{@code prefix} of the table names; default {@code mortise_}
  *   <li>{@code create=false} forbids to make file and tables, which is done on first use otherwise
- *   <li>{@code strict-expiry=true} has sessions expire by observed heartbeats instead of the
- *       database's clock
+ *   <li>{@code strict-expiry=true} has sessions expire by observed beats instead of the database's
+ *       clock
  *   <li>{@code user}, {@code password} and {@code max-in-flight} for servers and H2: the last
  *       bounds how long a request can be in flight; default {@code 5s}
  *   <li>{@code pooler=true} for PostgreSQL behind a pooler in transaction mode, see

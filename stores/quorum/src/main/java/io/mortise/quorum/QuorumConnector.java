@@ -31,7 +31,7 @@ final class QuorumConnector {
   static QuorumLockStore connect(
       List<StoreUrl> urls,
       Function<StoreUrl, LockStore> opener,
-      QuorumStore.Options options,
+      QuorumOptions options,
       Ticker ticker) {
     Executor threads = threads();
     List<CompletableFuture<LockStore>> opening =

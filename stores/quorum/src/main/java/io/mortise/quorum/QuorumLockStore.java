@@ -68,7 +68,7 @@ final class QuorumLockStore implements LockStore {
   private final List<Member> members;
   private final QuorumRules rules;
   private final Ticker ticker;
-  private final QuorumStore.Options options;
+  private final QuorumOptions options;
   private final List<LockStore> own;
   private final StoreProfile profile;
   private final QuorumInspector quorumInspector;
@@ -78,7 +78,7 @@ final class QuorumLockStore implements LockStore {
 
   QuorumLockStore(
       List<Member> members,
-      QuorumStore.Options options,
+      QuorumOptions options,
       List<LockStore> own,
       QuorumRules rules,
       Ticker ticker) {
@@ -94,7 +94,7 @@ final class QuorumLockStore implements LockStore {
   }
 
   static QuorumLockStore over(
-      List<LockStore> stores, QuorumStore.Options options, QuorumRules rules, Ticker ticker) {
+      List<LockStore> stores, QuorumOptions options, QuorumRules rules, Ticker ticker) {
     if (stores.size() < QuorumStore.FEWEST || stores.size() > QuorumStore.MOST) {
       throw new IllegalArgumentException(
           "A quorum has %s to %s members, not %s."

@@ -184,7 +184,7 @@ final class QuorumRenewal {
                 answered(
                     member,
                     round,
-                    new SentRenewal(sentAt, countsFrom, doubts),
+                    new MemberRenewal(sentAt, countsFrom, doubts),
                     next,
                     seen,
                     failure == null ? renewal : new Renewal.Unknown(failure)));
@@ -194,12 +194,12 @@ final class QuorumRenewal {
    * When a renewal was sent, from when it counts, and how many doubts there had been about the
    * server by then.
    */
-  private record SentRenewal(long at, long countsFrom, int doubts) {}
+  private record MemberRenewal(long at, long countsFrom, int doubts) {}
 
   private void answered(
       MemberSession member,
       RenewalRound round,
-      SentRenewal sentRenewal,
+      MemberRenewal sentRenewal,
       long next,
       List<Long> seen,
       Renewal renewal) {

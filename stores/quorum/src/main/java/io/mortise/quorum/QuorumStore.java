@@ -2,9 +2,7 @@ package io.mortise.quorum;
 
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
-import io.mortise.spi.time.DurationText;
 import io.mortise.spi.time.Ticker;
-import java.time.Duration;
 import java.util.List;
 
 /**
@@ -28,9 +26,9 @@ public final class QuorumStore {
 
   /**
    * Connects to {@code quorum:URL,URL,URL[,…][?parameters]}, three to fifteen members. Of the
-   * parameters {@code member-timeout} and {@code quarantine} are those of {@link Options}; all
-   * others are given to every member. A minority of members may be unreachable; they are retried
-   * until they answer. Blocks.
+   * parameters {@code member-timeout} and {@code quarantine} are those of {@link QuorumOptions};
+   * all others are given to every member. A minority of members may be unreachable; they are
+   * retried until they answer. Blocks.
    *
    * @throws IllegalArgumentException if a URL, or a parameter, is wrong or unknown
    * @throws io.mortise.StoreUnavailableException if a majority of members cannot be reached
@@ -45,52 +43,7 @@ public final class QuorumStore {
    *
    * @throws IllegalArgumentException unless there are three to fifteen
    */
-  public static LockStore over(List<LockStore> members, Options options) {
+  public static LockStore over(List<LockStore> members, QuorumOptions options) {
     return QuorumLockStore.over(members, options, QuorumRules.ALL, Ticker.SYSTEM);
-  }
-
-  /**
-   * Options of a quorum.
-   *
-   * @param memberTimeout how long to wait for members' answers; never longer than a quarter of the
-   *     session's TTL. 10 ms to one minute
-   * @param quarantine how long a member that may have forgotten its grants has no vote: at least
-   *     the longest TTL of any client of the same members; a client with a longer one is refused.
-   *     Zero is for members that never forget, not by {@code kill -9} and not by a power cut; it
-   *     excludes none. At most one day
-   */
-  public record Options(Duration memberTimeout, Duration quarantine) {
-    /** 200 ms, one minute. */
-    public static final Options DEFAULT =
-        new Options(Duration.ofMillis(200), Duration.ofMinutes(1));
-
-    /**
-     * Checks the values.
-     *
-     * @throws IllegalArgumentException if a value is not as described above
-     */
-    public Options {
-      if (memberTimeout.compareTo(Duration.ofMillis(10)) < 0
-          || memberTimeout.compareTo(Duration.ofMinutes(1)) > 0) {
-        throw new IllegalArgumentException(
-            "The member timeout "
-                + DurationText.formatExact(memberTimeout)
-                + " is not within 10ms and 1m.");
-      }
-      if (quarantine.isNegative() || quarantine.compareTo(Duration.ofDays(1)) > 0) {
-        throw new IllegalArgumentException(
-            "The quarantine " + DurationText.formatExact(quarantine) + " is not within 0s and 1d.");
-      }
-    }
-
-    /** The same with this timeout. */
-    public Options withMemberTimeout(Duration other) {
-      return new Options(other, quarantine);
-    }
-
-    /** The same with this quarantine. */
-    public Options withQuarantine(Duration other) {
-      return new Options(memberTimeout, other);
-    }
   }
 }

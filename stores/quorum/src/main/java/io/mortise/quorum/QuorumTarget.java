@@ -9,15 +9,15 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 /** The members, and their options. */
-record QuorumTarget(List<StoreUrl> members, QuorumStore.Options options) {
+record QuorumTarget(List<StoreUrl> members, QuorumOptions options) {
   private static final String PREFIX = "quorum:";
 
   /** A comma ends a member only before another URL; other commas belong to the member. */
   private static final Pattern COMMA = Pattern.compile(",(?=mem:|jdbc:|[a-z][a-z0-9+.-]*://)");
 
   static QuorumTarget parse(StoreUrl url) {
-    QuorumStore.Options defaults = QuorumStore.Options.DEFAULT;
-    QuorumStore.Options options =
+    QuorumOptions defaults = QuorumOptions.DEFAULT;
+    QuorumOptions options =
         defaults
             .withMemberTimeout(url.duration("member-timeout", defaults.memberTimeout()))
             .withQuarantine(url.duration("quarantine", defaults.quarantine()));

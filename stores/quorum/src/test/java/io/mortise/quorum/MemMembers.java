@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
 /** Three members in memory. */
 final class MemMembers implements StoreUnderTest {
   /** Members answer on real time, whatever clock a test moves: a machine may pause. */
-  static final QuorumStore.Options PATIENT =
-      QuorumStore.Options.DEFAULT.withMemberTimeout(Duration.ofSeconds(10));
+  static final QuorumOptions PATIENT =
+      QuorumOptions.DEFAULT.withMemberTimeout(Duration.ofSeconds(10));
 
   /** Capabilities that no quorum has, whatever its members have. */
   static final Set<Capability> LACKING =

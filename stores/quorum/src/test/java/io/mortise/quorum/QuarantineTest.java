@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 
 /** The messages about members without a vote, and the duration. */
 class QuarantineTest {
-  private static final QuorumStore.Options OPTIONS =
+  private static final QuorumOptions OPTIONS =
       MemMembers.PATIENT.withQuarantine(Duration.ofMinutes(1));
 
   private final ManualTime time = new ManualTime();

@@ -90,7 +90,7 @@ final class SimClient {
         QuorumLockStore.over(
             List.<LockStore>copyOf(remoteMembers),
             // No real time in this world: the simulated network answers for silent members.
-            new QuorumStore.Options(Duration.ofMinutes(1), TTL),
+            new QuorumOptions(Duration.ofMinutes(1), TTL),
             rules,
             network.time);
   }

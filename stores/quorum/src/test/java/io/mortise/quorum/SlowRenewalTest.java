@@ -59,8 +59,7 @@ class SlowRenewalTest {
 
   private static LockStore quorum(long... millis) {
     return QuorumStore.over(
-        Arrays.stream(millis).<LockStore>mapToObj(SlowStore::new).toList(),
-        QuorumStore.Options.DEFAULT);
+        Arrays.stream(millis).<LockStore>mapToObj(SlowStore::new).toList(), QuorumOptions.DEFAULT);
   }
 
   @Test

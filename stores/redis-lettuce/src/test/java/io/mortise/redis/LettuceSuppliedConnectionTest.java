@@ -52,8 +52,7 @@ class LettuceSuppliedConnectionTest {
   }
 
   private LockStore store() {
-    return LettuceStore.over(
-        client, RedisStore.Options.DEFAULT.withTimeout(Duration.ofMillis(500)));
+    return LettuceStore.over(client, RedisOptions.DEFAULT.withTimeout(Duration.ofMillis(500)));
   }
 
   private SimulatedProcess party(LockStore store) {
@@ -88,7 +87,7 @@ class LettuceSuppliedConnectionTest {
     try (FaultInjectionProxy way = FaultInjectionProxy.to(server.port())) {
       RedisClient own = RedisClient.create("redis://127.0.0.1:" + way.port());
       LockStore store =
-          LettuceStore.over(own, RedisStore.Options.DEFAULT.withTimeout(Duration.ofSeconds(1)));
+          LettuceStore.over(own, RedisOptions.DEFAULT.withTimeout(Duration.ofSeconds(1)));
       try (LockClient locks =
           LockClient.builder().store(store).ttl(Duration.ofSeconds(20)).build()) {
         Lease lease = locks.lock("held").tryAcquire().orElseThrow();
@@ -148,7 +147,7 @@ class LettuceSuppliedConnectionTest {
     try (RedisServer server = RedisServers.any()) {
       RedisClient client = RedisClient.create(server.url());
       try {
-        try (LockStore store = LettuceStore.over(client, RedisStore.Options.DEFAULT)) {
+        try (LockStore store = LettuceStore.over(client, RedisOptions.DEFAULT)) {
           SimulatedProcess party = new SimulatedProcess(store);
           var attempt = party.attempt();
           assertThat(party.acquire(LOCK, attempt, false)).isInstanceOf(Reply.Granted.class);

@@ -82,7 +82,7 @@ final class RedisClusterStore implements PartitionRouter {
               + "' asks for another wire; only 'direct' finds its way in a cluster.");
     }
     Integer wanted = buckets(url);
-    RedisStore.Options options = RedisTarget.options(url);
+    RedisOptions options = RedisTarget.options(url);
     Replication replication = Replication.of(url, options.timeout());
     Path trusted = RedisTarget.trusted(url);
     List<Endpoint> seeds =
@@ -146,7 +146,7 @@ final class RedisClusterStore implements PartitionRouter {
 
   /** Builds a store, step by step. */
   private record ClusterStoreBuilder(
-      RedisStore.Options options, Replication replication, String display, Ticker ticker) {
+      RedisOptions options, Replication replication, String display, Ticker ticker) {
     RedisClusterStore open(List<Endpoint> seeds, @Nullable Integer wanted) {
       ScheduledThreadPoolExecutor timer = RedisConnections.timer();
       ReconnectListeners reconnectListeners = new ReconnectListeners();

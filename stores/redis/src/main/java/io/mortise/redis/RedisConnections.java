@@ -1,6 +1,7 @@
 package io.mortise.redis;
 
 import io.mortise.internal.runtime.DaemonThreads;
+import io.mortise.redis.sentinel.MasterTracker;
 import io.mortise.redis.sentinel.SentinelResolver;
 import io.mortise.redis.transport.BlockingConnection;
 import io.mortise.redis.transport.DirectTransport;
@@ -116,7 +117,7 @@ record RedisConnections(
       SameServer there = new SameServer(target.endpoint(), ticker);
       return connect(
           name -> {
-            SameServer.Member member = there.member();
+            SameServer.ServerMember member = there.member();
             DirectTransport transport =
                 DirectTransport.connect(member, PREFIX + name, timer, ticker, stuck, reconnects);
             member.belongsTo(transport);
@@ -143,16 +144,16 @@ record RedisConnections(
               timer.shutdownNow();
             },
             true);
-    follower.watch(sentinel, timer, stuck);
+    follower.watch(sentinel.servers(), sentinel.name(), timer, stuck);
     return redisConnections;
   }
 
-  private interface Connector {
+  private interface TransportConnector {
     RedisTransport connect(String name) throws IOException;
   }
 
   private static RedisConnections connect(
-      Connector connector,
+      TransportConnector connector,
       ReconnectListeners reconnects,
       String display,
       Runnable closing,

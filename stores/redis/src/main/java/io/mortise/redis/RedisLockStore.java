@@ -63,7 +63,7 @@ final class RedisLockStore implements LockStore {
   private final StoreClock clock;
   private final Ticker ticker;
   private final StoreProfile profile;
-  private final RedisStore.Options options;
+  private final RedisOptions options;
   private final KeySpace keys;
   private final LockScan scan;
   private final RedisSurvey survey;
@@ -81,7 +81,7 @@ final class RedisLockStore implements LockStore {
    */
   RedisLockStore(
       RedisConnections connections,
-      RedisStore.Options options,
+      RedisOptions options,
       String display,
       Replication replication,
       KeySpace keys,
@@ -117,14 +117,14 @@ final class RedisLockStore implements LockStore {
   }
 
   static RedisLockStore over(
-      TransportFactory transports, String display, RedisStore.Options options, Ticker ticker) {
+      TransportFactory transports, String display, RedisOptions options, Ticker ticker) {
     return open(
         RedisConnections.over(transports, display), options, display, Replication.NONE, ticker);
   }
 
   private static RedisLockStore open(
       RedisConnections connections,
-      RedisStore.Options options,
+      RedisOptions options,
       String display,
       Replication replication,
       Ticker ticker) {

@@ -43,11 +43,11 @@ final class RedisSession implements StoreSession {
   private final AtomicBoolean listening = new AtomicBoolean();
   private volatile @Nullable Runnable renewNow;
   private volatile @Nullable Consumer<String> lost;
-  private volatile ConfirmedHeartbeat confirmed = new ConfirmedHeartbeat(0, 0, "");
+  private volatile ConfirmedBeat confirmed = new ConfirmedBeat(0, 0, "");
   private volatile boolean closed;
 
   /** The last beat that the server confirmed, the one before, and the server's incarnation. */
-  private record ConfirmedHeartbeat(long beat, long before, String incarnation) {}
+  private record ConfirmedBeat(long beat, long before, String incarnation) {}
 
   RedisSession(
       RedisLockStore store, Ticker ticker, SessionSpec spec, Consumer<SessionNotification> hints) {
@@ -117,7 +117,7 @@ final class RedisSession implements StoreSession {
   private SessionNotification notification(String text) {
     SessionNotification sessionNotification = LockCodec.notification(text);
     return store.isReplicated()
-            && sessionNotification instanceof SessionNotification.Granted granted
+            && sessionNotification instanceof SessionNotification.HoldGranted granted
         // Reported as unconfirmed, so that the confirming answer can wait for the replicas.
         ? granted.unconfirmed()
         : sessionNotification;
@@ -157,7 +157,7 @@ final class RedisSession implements StoreSession {
     args.add(spec.client().encoded());
     long sent = ticker.nanos();
     args.add(LockCodec.digits(store.clock().deadline(sent), 16));
-    ConfirmedHeartbeat last = confirmed;
+    ConfirmedBeat last = confirmed;
     args.add(LockCodec.digits(last.beat() == previous ? last.before() : 0, 16));
     args.add(last.incarnation());
     args.add(store.isStrict() ? store.keys().beat(spec.id()) : "");
@@ -216,9 +216,9 @@ final class RedisSession implements StoreSession {
   }
 
   private void confirm(long beat, String incarnation) {
-    ConfirmedHeartbeat last = confirmed;
+    ConfirmedBeat last = confirmed;
     if (beat > last.beat()) {
-      confirmed = new ConfirmedHeartbeat(beat, last.beat(), incarnation);
+      confirmed = new ConfirmedBeat(beat, last.beat(), incarnation);
     }
   }
 

@@ -4,10 +4,8 @@ import io.mortise.annotation.Beta;
 import io.mortise.redis.transport.TransportFactory;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
-import io.mortise.spi.time.DurationText;
 import io.mortise.spi.time.Ticker;
 import java.time.Duration;
-import java.util.regex.Pattern;
 
 /**
  * Opens stores in Redis, 6.2 or later, that does not evict: one server, the master that Sentinels
@@ -27,8 +25,8 @@ public final class RedisStore {
    * Connects to {@code redis://[user:password@]host[:port][/database]}, or {@code rediss://…} for
    * TLS with a verified certificate. Parameters: {@code namespace}, {@code timeout}, {@code
    * retention}, {@code accept-eviction}, {@code strict-expiry} (one server only), as in {@link
-   * Options}; {@code wire}, which is {@code direct} (the default) or {@code lettuce}, which takes
-   * the artifact {@code mortise-redis-lettuce}; and for TLS {@code ca}, a file of trusted
+   * RedisOptions}; {@code wire}, which is {@code direct} (the default) or {@code lettuce}, which
+   * takes the artifact {@code mortise-redis-lettuce}; and for TLS {@code ca}, a file of trusted
    * certificates in PEM form.
    *
    * <p>Or to the master that Sentinels name: {@code
@@ -68,89 +66,8 @@ public final class RedisStore {
    */
   @Beta
   @SuppressWarnings("exports") // the module of that library sees it
-  public static LockStore over(TransportFactory transports, String display, Options options) {
-    return RedisHeartbeatStore.wrapIfStrict(
+  public static LockStore over(TransportFactory transports, String display, RedisOptions options) {
+    return RedisBeatStore.wrapIfStrict(
         RedisLockStore.over(transports, display, options, Ticker.SYSTEM), Ticker.SYSTEM);
-  }
-
-  /**
-   * How to use a Redis.
-   *
-   * @param namespace keeps applications apart on one server; up to 64 letters, digits, {@code . _
-   *     -}, or empty
-   * @param timeout how long an answer may take; an unanswered request is not executed later either.
-   *     100 ms to one minute
-   * @param retention how long the record of an idle lock is kept, for its token counter and its
-   *     last end; at least one minute
-   * @param acceptEviction whether a server that evicts keys, and so may forget locks, is used all
-   *     the same
-   * @param strictExpiry whether sessions are not expired by the server's clock. A contender must
-   *     then see the heartbeat unchanged for one TTL on its own monotonic clock. A crashed holder's
-   *     lock is free after up to two TTLs, and there are no at-most and at-least times. All clients
-   *     of a namespace must agree on it
-   */
-  public record Options(
-      String namespace,
-      Duration timeout,
-      Duration retention,
-      boolean acceptEviction,
-      boolean strictExpiry) {
-    private static final Pattern NAMESPACE = Pattern.compile("[A-Za-z0-9._-]{0,64}");
-
-    /** No namespace, 3 s, 10 min, no eviction. */
-    public static final Options DEFAULT =
-        new Options("", Duration.ofSeconds(3), Duration.ofMinutes(10), false, false);
-
-    /**
-     * Checks the values.
-     *
-     * @throws IllegalArgumentException if a value is not as described above
-     */
-    public Options {
-      if (!NAMESPACE.matcher(namespace).matches()) {
-        throw new IllegalArgumentException(
-            "'" + namespace + "' is not a namespace. Use up to 64 letters, digits, '.', '_', '-'.");
-      }
-      if (timeout.compareTo(Duration.ofMillis(100)) < 0
-          || timeout.compareTo(Duration.ofMinutes(1)) > 0) {
-        throw new IllegalArgumentException(
-            "The timeout " + DurationText.formatExact(timeout) + " is not within 100ms and 1m.");
-      }
-      if (retention.compareTo(SHORTEST_RETENTION) < 0
-          || retention.compareTo(Duration.ofDays(3650)) > 0) {
-        throw new IllegalArgumentException(
-            "The retention " + DurationText.format(retention) + " is not within 1m and 10 years.");
-      }
-    }
-
-    /** The same with this namespace. */
-    public Options withNamespace(String other) {
-      return new Options(other, timeout, retention, acceptEviction, strictExpiry);
-    }
-
-    /** The same with this timeout. */
-    public Options withTimeout(Duration other) {
-      return new Options(namespace, other, retention, acceptEviction, strictExpiry);
-    }
-
-    /** The same with this retention. */
-    public Options withRetention(Duration other) {
-      return new Options(namespace, timeout, other, acceptEviction, strictExpiry);
-    }
-
-    /** The same, with eviction accepted or not. */
-    public Options withAcceptEviction(boolean other) {
-      return new Options(namespace, timeout, retention, other, strictExpiry);
-    }
-
-    /** The same, with strict expiry or not. */
-    public Options withStrictExpiry(boolean other) {
-      return new Options(namespace, timeout, retention, acceptEviction, other);
-    }
-
-    /** The beginning of every key. A namespace has no colon, so no two namespaces share keys. */
-    String prefix() {
-      return "m:" + namespace + ":";
-    }
   }
 }

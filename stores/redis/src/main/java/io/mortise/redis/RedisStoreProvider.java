@@ -37,7 +37,7 @@ public final class RedisStoreProvider implements LockStoreProvider {
     }
     return url.scheme().endsWith("-cluster")
         ? RedisClusterStore.connect(url, Ticker.SYSTEM)
-        : RedisHeartbeatStore.wrapIfStrict(
+        : RedisBeatStore.wrapIfStrict(
             RedisLockStore.connect(RedisTarget.parse(url), Ticker.SYSTEM), Ticker.SYSTEM);
   }
 }

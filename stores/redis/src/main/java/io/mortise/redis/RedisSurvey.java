@@ -49,13 +49,13 @@ final class RedisSurvey {
   }
 
   CompletionStage<Page<LockInfo>> locks(LockQuery query) {
-    return new Walk<LockInfo>("l:" + query.prefix())
+    return new KeyScan<LockInfo>("l:" + query.prefix())
         .page(query.cursor(), query.limit(), (bucket, keys) -> locks(bucket, keys, query.idle()));
   }
 
   /** With strict expiry a session lives as long as its beat exists. */
   CompletionStage<Page<SessionInfo>> sessions(@Nullable String cursor, int limit) {
-    return new Walk<SessionInfo>(buckets.get(0).isStrict() ? "b:" : "s:")
+    return new KeyScan<SessionInfo>(buckets.get(0).isStrict() ? "b:" : "s:")
         .page(cursor, limit, RedisSurvey::sessions);
   }
 
@@ -65,10 +65,10 @@ final class RedisSurvey {
   }
 
   /** A walk, node by node, over the keys that continue a bucket's prefix in this way. */
-  private final class Walk<T> {
+  private final class KeyScan<T> {
     private final String beginning;
 
-    Walk(String beginning) {
+    KeyScan(String beginning) {
       this.beginning = beginning;
     }
 

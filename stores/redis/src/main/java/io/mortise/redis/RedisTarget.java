@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 record RedisTarget(
     Endpoint endpoint,
     String display,
-    RedisStore.Options options,
+    RedisOptions options,
     @Nullable TransportProvider library,
     Replication replication,
     @Nullable Sentinel sentinel) {
@@ -58,7 +58,7 @@ record RedisTarget(
   static RedisTarget parse(StoreUrl url, Set<String> parameters) {
     boolean tls = url.scheme().startsWith("rediss");
     allowOnly(url, parameters);
-    RedisStore.Options options = options(url);
+    RedisOptions options = options(url);
     UrlAuthority parts = UrlAuthority.parse(url, DEFAULT_PORT, EXAMPLE);
     if (parts.hosts().size() != 1 || !parts.path().matches("\\d{0,6}")) {
       throw UrlAuthority.wrong(url, EXAMPLE);
@@ -90,17 +90,17 @@ record RedisTarget(
     url.allowOnly(known);
   }
 
-  static RedisStore.Options options(StoreUrl url) {
-    return RedisStore.Options.DEFAULT
+  static RedisOptions options(StoreUrl url) {
+    return RedisOptions.DEFAULT
         .withNamespace(url.parameter("namespace", ""))
-        .withTimeout(url.duration("timeout", RedisStore.Options.DEFAULT.timeout()))
-        .withRetention(url.duration("retention", RedisStore.Options.DEFAULT.retention()))
+        .withTimeout(url.duration("timeout", RedisOptions.DEFAULT.timeout()))
+        .withRetention(url.duration("retention", RedisOptions.DEFAULT.retention()))
         .withAcceptEviction(url.flag("accept-eviction", false))
         .withStrictExpiry(url.flag("strict-expiry", false));
   }
 
   /** How long connecting may take before the server counts as unreachable. */
-  static Duration connectTimeout(RedisStore.Options options) {
+  static Duration connectTimeout(RedisOptions options) {
     Duration timeout = options.timeout();
     return timeout.compareTo(LONGEST_CONNECT) < 0 ? timeout : LONGEST_CONNECT;
   }

@@ -32,7 +32,7 @@ final class SentinelUrlParser {
           "Parameter 'database' of store URL '" + url + "' is not a number.");
     }
     Path trusted = RedisTarget.trusted(url);
-    RedisStore.Options options = RedisTarget.options(url);
+    RedisOptions options = RedisTarget.options(url);
     List<Endpoint> sentinels =
         urlAuthority.hosts().stream().map(host -> sentinel(host, url, tls, trusted)).toList();
     Endpoint server =

@@ -43,7 +43,7 @@ final class ServerPreflight {
           "TRYAGAIN");
 
   private final RedisTransport redis;
-  private final RedisStore.Options options;
+  private final RedisOptions options;
   private final String prefix;
   private final String mode;
   private final String store;
@@ -51,14 +51,14 @@ final class ServerPreflight {
   private String version = "0";
   private @Nullable ServerIncarnation incarnation;
 
-  ServerPreflight(RedisTransport redis, RedisStore.Options options, String store, Ticker ticker) {
+  ServerPreflight(RedisTransport redis, RedisOptions options, String store, Ticker ticker) {
     this(redis, options, options.prefix(), "standalone", store, ticker);
   }
 
   /** Checks a server that should run as {@code mode}, by writing keys with that prefix. */
   ServerPreflight(
       RedisTransport redis,
-      RedisStore.Options options,
+      RedisOptions options,
       String prefix,
       String mode,
       String store,

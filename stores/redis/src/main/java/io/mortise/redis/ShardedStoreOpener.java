@@ -38,7 +38,7 @@ final class ShardedStoreOpener {
       throw UrlAuthority.wrong(url, EXAMPLE + ", two servers or more, each once");
     }
     List<String> ids = ids(url, hosts);
-    RedisStore.Options options = RedisTarget.options(url);
+    RedisOptions options = RedisTarget.options(url);
     List<Shard> shards = new ArrayList<>();
     for (int i = 0; i < hosts.size(); i++) {
       shards.add(shard(url, options, urlAuthority, i, ids.get(i), ticker));
@@ -58,7 +58,7 @@ final class ShardedStoreOpener {
 
   private static Shard shard(
       StoreUrl url,
-      RedisStore.Options options,
+      RedisOptions options,
       UrlAuthority urlAuthority,
       int number,
       String id,

@@ -170,7 +170,9 @@ class RedisFaultTest {
     await().atMost(LONG).until(() -> holder.abandon(LOCK, held) instanceof Reply.Ended);
     await()
         .atMost(LONG)
-        .until(() -> waiter.hints.stream().anyMatch(SessionNotification.Granted.class::isInstance));
+        .until(
+            () ->
+                waiter.hints.stream().anyMatch(SessionNotification.HoldGranted.class::isInstance));
     assertThat(waiter.renew()).isInstanceOf(Renewal.Renewed.class);
   }
 
@@ -266,7 +268,9 @@ class RedisFaultTest {
     await().atMost(LONG).until(() -> holder.abandon(LOCK, held) instanceof Reply.Ended);
     await()
         .atMost(LONG)
-        .until(() -> waiter.hints.stream().anyMatch(SessionNotification.Granted.class::isInstance));
+        .until(
+            () ->
+                waiter.hints.stream().anyMatch(SessionNotification.HoldGranted.class::isInstance));
   }
 
   private static boolean isRefusedAsBusy(SimulatedProcess party) {
@@ -296,7 +300,7 @@ class RedisFaultTest {
     await().atMost(LONG).until(() -> holder.abandon(LOCK, held) instanceof Reply.Ended);
     await().atMost(LONG).until(() -> waiter.acquire(LOCK, waits, true) instanceof Reply.Granted);
     assertThat(waiter.notifications())
-        .anyMatch(notifications -> notifications instanceof SessionNotification.Granted);
+        .anyMatch(notifications -> notifications instanceof SessionNotification.HoldGranted);
   }
 
   @Test
@@ -445,7 +449,7 @@ class RedisFaultTest {
         .isEqualTo(new Reply.Ended(held, Reply.AttemptState.HELD, Reply.EndReason.RELEASED, false));
     assertThat(waiter.acquire(LOCK, waits, true)).isInstanceOf(Reply.Granted.class);
     assertThat(waiter.notifications())
-        .anyMatch(notifications -> notifications instanceof SessionNotification.Granted);
+        .anyMatch(notifications -> notifications instanceof SessionNotification.HoldGranted);
     assertThat(waiter.abandon(LOCK, waits)).isInstanceOf(Reply.Ended.class);
     RedisStore.open(url(server)).close();
 

@@ -12,18 +12,18 @@ import io.mortise.zookeeper.internal.queue.CreateResult;
 import io.mortise.zookeeper.internal.queue.LockQueueState;
 import io.mortise.zookeeper.internal.queue.PendingRequest;
 import io.mortise.zookeeper.internal.queue.QueueEffect;
-import io.mortise.zookeeper.internal.queue.QueueEffect.Answer;
+import io.mortise.zookeeper.internal.queue.QueueEffect.AnswerRequest;
 import io.mortise.zookeeper.internal.queue.QueueEffect.CreateNode;
 import io.mortise.zookeeper.internal.queue.QueueEffect.EndForeign;
 import io.mortise.zookeeper.internal.queue.QueueEffect.EndSession;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ForgetNotifications;
 import io.mortise.zookeeper.internal.queue.QueueEffect.LeaveNotes;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ListNodes;
+import io.mortise.zookeeper.internal.queue.QueueEffect.NotifyEngine;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ReadNodes;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ReadQueue;
 import io.mortise.zookeeper.internal.queue.QueueEffect.RemoveNode;
 import io.mortise.zookeeper.internal.queue.QueueEffect.RewriteNode;
-import io.mortise.zookeeper.internal.queue.QueueEffect.Tell;
 import io.mortise.zookeeper.internal.queue.QueueEffect.WatchNode;
 import io.mortise.zookeeper.internal.queue.QueueEffect.WatchOwnNode;
 import io.mortise.zookeeper.internal.queue.QueueEffect.WatchSuccessors;
@@ -302,12 +302,12 @@ final class LockQueueManager implements QueueEffect.Executor {
   }
 
   @Override
-  public void answer(Answer effect) {
+  public void answer(AnswerRequest effect) {
     core.guard().afterUnlock(() -> effect.request().deliver(effect.reply()));
   }
 
   @Override
-  public void tell(Tell effect) {
+  public void tell(NotifyEngine effect) {
     core.tell(effect.notification());
   }
 

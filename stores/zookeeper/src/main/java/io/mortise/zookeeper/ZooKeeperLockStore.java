@@ -1,6 +1,6 @@
 package io.mortise.zookeeper;
 
-import static io.mortise.zookeeper.ZooKeeperStore.Options.DEFAULT;
+import static io.mortise.zookeeper.ZooKeeperOptions.DEFAULT;
 
 import io.mortise.LockName;
 import io.mortise.UnsupportedByStoreException;
@@ -70,7 +70,7 @@ final class ZooKeeperLockStore implements LockStore {
   private static final long EXPIRY_NANOS = 250_000_000;
 
   private final Ticker ticker;
-  private final ZooKeeperStore.Options options;
+  private final ZooKeeperOptions options;
   private final NodeLayout nodeLayout;
   private final StoreResources resources;
   private final StoreProfile profile;
@@ -82,7 +82,7 @@ final class ZooKeeperLockStore implements LockStore {
 
   private ZooKeeperLockStore(
       ZooKeeperConnector zooKeeperConnector,
-      ZooKeeperStore.Options options,
+      ZooKeeperOptions options,
       String display,
       Ticker ticker,
       InstantSource wall) {
@@ -122,7 +122,7 @@ final class ZooKeeperLockStore implements LockStore {
     if (namespace != null) {
       root += "/" + NodeNames.encode(LockName.of(namespace));
     }
-    ZooKeeperStore.Options options =
+    ZooKeeperOptions options =
         DEFAULT
             .withRoot(root)
             .withTimeout(zooKeeperTarget.timeout())
@@ -137,10 +137,7 @@ final class ZooKeeperLockStore implements LockStore {
   }
 
   static LockStore over(
-      Callable<ZooKeeper> clients,
-      ZooKeeperStore.Options options,
-      Ticker ticker,
-      InstantSource wall) {
+      Callable<ZooKeeper> clients, ZooKeeperOptions options, Ticker ticker, InstantSource wall) {
     return new ZooKeeperLockStore(
         ZooKeeperConnector.over(clients),
         options,
@@ -151,7 +148,7 @@ final class ZooKeeperLockStore implements LockStore {
 
   // ---- Shared state ----
 
-  ZooKeeperStore.Options options() {
+  ZooKeeperOptions options() {
     return options;
   }
 

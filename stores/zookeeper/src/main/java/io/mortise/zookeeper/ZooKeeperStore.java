@@ -4,14 +4,8 @@ import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
 import io.mortise.spi.time.Ticker;
 import io.mortise.spi.time.WallClock;
-import io.mortise.zookeeper.internal.ZooKeeperTarget;
-import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.Callable;
-import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooKeeper;
-import org.apache.zookeeper.common.PathUtils;
-import org.apache.zookeeper.data.ACL;
 
 /**
  * Opens stores in ZooKeeper, 3.6 or later: each attempt at a lock is an ephemeral sequential node.
@@ -51,72 +45,21 @@ public final class ZooKeeperStore {
    * @throws io.mortise.StoreUnavailableException if the client is not connected in time
    * @throws io.mortise.StoreUnfitException if the servers must not be used as they are
    */
-  public static LockStore over(ZooKeeper client, Options options) {
+  public static LockStore over(ZooKeeper client, ZooKeeperOptions options) {
     return over(() -> client, options);
   }
 
   /**
-   * Uses connected clients, as {@link #over(ZooKeeper, Options)} does. The source is asked for the
-   * current client whenever a session begins, so that a new client can follow one whose session has
-   * expired. For a {@code CuratorFramework} the source is {@code () ->
+   * Uses connected clients, as {@link #over(ZooKeeper, ZooKeeperOptions)} does. The source is asked
+   * for the current client whenever a session begins, so that a new client can follow one whose
+   * session has expired. For a {@code CuratorFramework} the source is {@code () ->
    * curator.getZookeeperClient().getZooKeeper()}; its namespace is not applied. The source may
    * block for a moment, and is called on threads where blocking is allowed.
    *
    * @throws io.mortise.StoreUnavailableException if the client is not connected in time
    * @throws io.mortise.StoreUnfitException if the servers must not be used as they are
    */
-  public static LockStore over(Callable<ZooKeeper> clients, Options options) {
+  public static LockStore over(Callable<ZooKeeper> clients, ZooKeeperOptions options) {
     return ZooKeeperLockStore.over(clients, options, Ticker.SYSTEM, WallClock.SYSTEM);
-  }
-
-  /**
-   * Options of a ZooKeeper store.
-   *
-   * @param root the node above all nodes of the store, {@code /mortise} by default; made if it is
-   *     missing
-   * @param timeout how long an answer may take until the request counts as unanswered, and how long
-   *     opening waits for a connection. 100 ms to one minute, 5 s by default
-   * @param tick the servers' tick; zero, the default, to determine it, or to assume 2 s for a
-   *     client that was handed in
-   * @param acl the ACL of created nodes; by default all clients have all rights
-   */
-  public record Options(String root, Duration timeout, Duration tick, List<ACL> acl) {
-    /** Below {@code /mortise}, 5 s, tick not given, open to all clients. */
-    public static final Options DEFAULT =
-        new Options(
-            "/mortise", ZooKeeperTarget.DEFAULT_TIMEOUT, Duration.ZERO, Ids.OPEN_ACL_UNSAFE);
-
-    /**
-     * Checks the values.
-     *
-     * @throws IllegalArgumentException if a value is not as described above
-     */
-    public Options {
-      PathUtils.validatePath(root);
-      if (root.equals("/")) {
-        throw new IllegalArgumentException("The root of a store must not be '/'. Give it a path.");
-      }
-      acl = ZooKeeperTarget.checked(timeout, tick, acl);
-    }
-
-    /** The same below this root. */
-    public Options withRoot(String other) {
-      return new Options(other, timeout, tick, acl);
-    }
-
-    /** The same with this timeout. */
-    public Options withTimeout(Duration other) {
-      return new Options(root, other, tick, acl);
-    }
-
-    /** The same with this tick. */
-    public Options withTick(Duration other) {
-      return new Options(root, timeout, other, acl);
-    }
-
-    /** The same with this ACL. */
-    public Options withAcl(List<ACL> other) {
-      return new Options(root, timeout, tick, other);
-    }
   }
 }

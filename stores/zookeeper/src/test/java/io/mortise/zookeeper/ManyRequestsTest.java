@@ -50,7 +50,7 @@ class ManyRequestsTest {
   private final Queue<Reply> surplus = new ConcurrentLinkedQueue<>();
 
   private void heard(SessionNotification sessionNotification) {
-    if (sessionNotification instanceof SessionNotification.Granted granted) {
+    if (sessionNotification instanceof SessionNotification.HoldGranted granted) {
       tokens.put(granted.attempt(), granted.token());
     }
   }

@@ -208,7 +208,9 @@ class NodeReuseTest {
     assertThat(ended(release).how()).isEqualTo(Reply.EndReason.UNKNOWN);
     assertThat(next).succeedsWithin(LONG).isInstanceOf(Reply.Queued.class);
     other.delete(node, -1);
-    assertThat(notifications).succeedsWithin(LONG).isInstanceOf(SessionNotification.Granted.class);
+    assertThat(notifications)
+        .succeedsWithin(LONG)
+        .isInstanceOf(SessionNotification.HoldGranted.class);
   }
 
   @Test

@@ -5,7 +5,7 @@ import io.mortise.cli.output.EventListing;
 import io.mortise.cli.output.Pager;
 import io.mortise.cli.output.Terminal;
 import io.mortise.cli.view.FlightEvents;
-import io.mortise.cli.view.FlightEvents.Entry;
+import io.mortise.cli.view.FlightEvents.FlightEntry;
 import io.mortise.console.view.JsonWriter;
 import java.nio.file.Path;
 import java.time.ZoneId;
@@ -64,25 +64,26 @@ final class EventsCommand implements Callable<Integer> {
     if (limit < 1) {
       throw new ParameterException(spec.commandLine(), "--limit is at least 1, not " + limit + ".");
     }
-    List<Entry> found;
+    List<FlightEntry> found;
     try {
       found = FlightEvents.read(file);
     } catch (IllegalArgumentException e) {
       throw new ParameterException(spec.commandLine(), e.getMessage(), e);
     }
-    List<Entry> shown =
+    List<FlightEntry> shown =
         found.stream()
             .filter(event -> event.lock().startsWith(prefix))
             .sorted(
                 longest
-                    ? Comparator.comparing(Entry::took).reversed()
-                    : Comparator.comparing(Entry::start))
+                    ? Comparator.comparing(FlightEntry::took).reversed()
+                    : Comparator.comparing(FlightEntry::start))
             .limit(limit)
             .toList();
     if (json) {
       cliEnvironment
           .out()
-          .println(JsonWriter.write(Map.of("events", shown.stream().map(Entry::json).toList())));
+          .println(
+              JsonWriter.write(Map.of("events", shown.stream().map(FlightEntry::json).toList())));
     } else if (shown.isEmpty()) {
       cliEnvironment.err().println("mortise: the recording has no such event of a lock.");
     } else {

@@ -127,7 +127,7 @@ final class HeldCommand {
     } finally {
       restorers.forEach(Runnable::run);
     }
-    boolean itself = runResult.cause() == Supervisor.EndCause.ITSELF;
+    boolean itself = runResult.cause() == Supervisor.CommandEnd.ITSELF;
     if (itself) {
       reopen(lease, Duration.ofNanos(System.nanoTime() - had));
     }
@@ -197,8 +197,8 @@ final class HeldCommand {
    */
   private String loss(
       Supervisor.RunResult runResult, String token, @Nullable LeaseEnd lost, boolean stillShut) {
-    boolean atMostOver = runResult.cause() == Supervisor.EndCause.ENDED_AT_MOST;
-    if (atMostOver || runResult.cause() == Supervisor.EndCause.ENDED_IN_TIME) {
+    boolean atMostOver = runResult.cause() == Supervisor.CommandEnd.ENDED_AT_MOST;
+    if (atMostOver || runResult.cause() == Supervisor.CommandEnd.ENDED_IN_TIME) {
       return "Lock '"
           + name
           + "' could not be kept: "
@@ -213,7 +213,7 @@ final class HeldCommand {
             + "' was lost while the command ran"
             + (lost == null ? "" : ": " + reason(lost))
             + "; the command "
-            + (runResult.cause() == Supervisor.EndCause.ITSELF ? "has ended" : "was ended")
+            + (runResult.cause() == Supervisor.CommandEnd.ITSELF ? "has ended" : "was ended")
             + " (status "
             + runResult.status()
             + ")";

@@ -7,9 +7,9 @@ import io.mortise.cli.output.LockListing;
 import io.mortise.cli.output.Pager;
 import io.mortise.cli.output.Terminal;
 import io.mortise.cli.view.LockSelection;
-import io.mortise.cli.view.LockSelection.Order;
 import io.mortise.cli.view.LockSelection.Selected;
-import io.mortise.cli.view.LockSelection.State;
+import io.mortise.cli.view.LockSelection.SortOrder;
+import io.mortise.cli.view.LockSelection.StateFilter;
 import io.mortise.console.view.JsonWriter;
 import io.mortise.console.view.LockFormatter;
 import io.mortise.console.view.OutputSanitizer;
@@ -65,14 +65,14 @@ final class ListCommand implements Callable<Integer> {
       split = ",",
       paramLabel = "STATE",
       description = "Only those that are one of these: ${COMPLETION-CANDIDATES}.")
-  private Set<State> states = new TreeSet<>();
+  private Set<StateFilter> states = new TreeSet<>();
 
   @Option(
       names = "--sort",
       paramLabel = "ORDER",
       defaultValue = "name",
       description = "One of ${COMPLETION-CANDIDATES}. Default: name.")
-  private Order order = Order.NAME;
+  private SortOrder order = SortOrder.NAME;
 
   @Option(names = "--limit", paramLabel = "N", description = "The first N in that order.")
   private int limit = Integer.MAX_VALUE;
@@ -117,9 +117,9 @@ final class ListCommand implements Callable<Integer> {
           spec.commandLine(),
           "--watch takes a duration above 0, and does not go with --json: look again in a loop of your own.");
     }
-    Set<State> wanted = new TreeSet<>(states);
+    Set<StateFilter> wanted = new TreeSet<>(states);
     if (all && wanted.isEmpty()) {
-      wanted.addAll(List.of(State.values()));
+      wanted.addAll(List.of(StateFilter.values()));
     }
     LockSelection selection = new LockSelection(prefix, wanted, order, limit);
     try (LockClient client = store.look()) {
@@ -162,7 +162,7 @@ final class ListCommand implements Callable<Integer> {
     String what = all ? "is known" : states.isEmpty() ? "is held or waited for" : "is like that";
     String which = prefix.isEmpty() ? "" : " whose name begins with '" + prefix + "'";
     String hint =
-        silent > 0 && states.contains(State.GONE)
+        silent > 0 && states.contains(StateFilter.GONE)
             ? silent
                 + (silent == 1 ? " looks gone" : " look gone")
                 + ", not judged: mortise ls --sort trouble"

@@ -84,8 +84,8 @@ public final class Main implements Runnable {
         .setParameterExceptionHandler((wrong, words) -> usage(err, wrong))
         .setExecutionExceptionHandler((trouble, where, parsed) -> trouble(err, where, trouble));
     line.registerConverter(Duration.class, Main::duration);
-    registerChoice(line, LockSelection.State.class);
-    registerChoice(line, LockSelection.Order.class);
+    registerChoice(line, LockSelection.StateFilter.class);
+    registerChoice(line, LockSelection.SortOrder.class);
     registerChoice(line, ConsoleAction.class);
     registerChoice(line, CompletionCommand.Shell.class);
     HelpLayout.applyTo(line);

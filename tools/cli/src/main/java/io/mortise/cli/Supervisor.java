@@ -56,10 +56,10 @@ final class Supervisor {
    * @param status the command's
    * @param cause whether it was ended from here
    */
-  record RunResult(int status, EndCause cause) {}
+  record RunResult(int status, CommandEnd cause) {}
 
   /** Why a command is over. */
-  enum EndCause {
+  enum CommandEnd {
     /** It ended by itself, or somebody else ended it. */
     ITSELF,
     /** It was ended, and gone before the lock could have been had by another. */
@@ -94,7 +94,7 @@ final class Supervisor {
         } else {
           childProcess.ended();
         }
-        return new RunResult(childExited.status(), EndCause.ITSELF);
+        return new RunResult(childExited.status(), CommandEnd.ITSELF);
       }
       if (runEvent instanceof RunEvent.LeaseLost) {
         return end();
@@ -114,7 +114,7 @@ final class Supervisor {
 
   private RunResult end() throws InterruptedException {
     Duration left = lease.isValid() ? lease.remaining() : grace;
-    EndCause inTime = isAtMost(left) ? EndCause.ENDED_AT_MOST : EndCause.ENDED_IN_TIME;
+    CommandEnd inTime = isAtMost(left) ? CommandEnd.ENDED_AT_MOST : CommandEnd.ENDED_IN_TIME;
     // The last tenth of a second, or fifth of the grace, is for SIGKILL to take effect.
     Duration within = left.minus(min(grace.dividedBy(5), Duration.ofMillis(200)));
     childProcess.end(within);
@@ -125,7 +125,7 @@ final class Supervisor {
         status = childExited.status();
       }
     }
-    return new RunResult(status, lease.isValid() ? inTime : EndCause.ENDED_LATE);
+    return new RunResult(status, lease.isValid() ? inTime : CommandEnd.ENDED_LATE);
   }
 
   /** Whether it is the at-most time that ends a validity, and not a renewal that is overdue. */

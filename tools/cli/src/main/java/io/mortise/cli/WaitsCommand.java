@@ -5,7 +5,7 @@ import io.mortise.admin.LockInfo;
 import io.mortise.cli.output.Pager;
 import io.mortise.cli.output.WaitListing;
 import io.mortise.cli.view.LockSelection;
-import io.mortise.cli.view.LockSelection.Order;
+import io.mortise.cli.view.LockSelection.SortOrder;
 import io.mortise.console.view.JsonWriter;
 import io.mortise.console.view.LockFormatter;
 import io.mortise.console.view.WaitGraph;
@@ -52,7 +52,7 @@ final class WaitsCommand implements Callable<Integer> {
     List<LockInfo> locks;
     try (LockClient client = store.look()) {
       locks =
-          new LockSelection("", Set.of(), Order.TROUBLE, Integer.MAX_VALUE)
+          new LockSelection("", Set.of(), SortOrder.TROUBLE, Integer.MAX_VALUE)
               .from(client.admin())
               .locks();
     }

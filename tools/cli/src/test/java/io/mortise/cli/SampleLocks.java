@@ -140,7 +140,7 @@ final class SampleLocks {
         new EndedHold(SECOND.encoded(), EndCause.AT_MOST));
   }
 
-  /** In a store without a clock, by a process that has not renewed for longer than two TTLs. */
+  /** In a clockless store, by a process that has not renewed for longer than two TTLs. */
   static LockInfo silent(String name) {
     LockParticipant quiet =
         new LockParticipant(

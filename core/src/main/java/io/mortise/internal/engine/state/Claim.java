@@ -53,7 +53,7 @@ public class Claim {
     /** Requested, perhaps queued. */
     ASKED,
     HELD,
-    /** Without waiters or hold. */
+    /** Over: no waiters and no hold. */
     DONE
   }
 

@@ -43,7 +43,7 @@ public sealed interface ClaimEffect {
   }
 
   /** Has the store judge whether a session has ended. Either the verdict or the error is null. */
-  record Judge(
+  record JudgeSession(
       SessionId holder, BiConsumer<@Nullable SessionVerdict, @Nullable Throwable> onVerdict)
       implements ClaimEffect {}
 
@@ -62,7 +62,7 @@ public sealed interface ClaimEffect {
   }
 
   /** Notifies listeners, or a caller that waits for an end. Runs without the lock. */
-  record Tell(Runnable told) implements ClaimEffect {}
+  record NotifyListeners(Runnable told) implements ClaimEffect {}
 
   /** Runs an action after a time, in nanoseconds. Guarded by the stripe. */
   final class Timer implements ClaimEffect {

@@ -47,7 +47,7 @@ public final class Stripe extends OutboxLock {
   public static final class QueuedClaims {
     private int polling;
 
-    /** In the order of their entry into the queue; null until there was one. */
+    /** Resting claims in order of entry into the queue; null until there was one. */
     private @Nullable Set<Claim> resting;
 
     QueuedClaims() {}

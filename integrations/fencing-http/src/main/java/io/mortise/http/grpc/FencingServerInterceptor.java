@@ -93,7 +93,7 @@ public final class FencingServerInterceptor implements ServerInterceptor {
       answering.closeFor(e);
       return new ServerCall.Listener<>() {};
     }
-    return new Guarded<>(listener, answering);
+    return new RefusalListener<>(listener, answering);
   }
 
   private static @Nullable FencingToken read(Metadata headers) {
@@ -151,12 +151,12 @@ public final class FencingServerInterceptor implements ServerInterceptor {
   }
 
   /** Ends the call if a service throws a refusal, which gRPC would answer with UNKNOWN. */
-  private static final class Guarded<Q>
+  private static final class RefusalListener<Q>
       extends ForwardingServerCallListener.SimpleForwardingServerCallListener<Q> {
     private final Answering<Q, ?> call;
     private boolean ended;
 
-    Guarded(ServerCall.Listener<Q> listener, Answering<Q, ?> call) {
+    RefusalListener(ServerCall.Listener<Q> listener, Answering<Q, ?> call) {
       super(listener);
       this.call = call;
     }

@@ -5,11 +5,12 @@ import io.mortise.LockClient;
 import io.mortise.Store;
 import io.mortise.event.LockListener;
 import io.mortise.jdbc.JdbcStore;
-import io.mortise.redis.RedisStore;
+import io.mortise.redis.RedisOptions;
 import io.mortise.redis.lettuce.LettuceStore;
 import io.mortise.spi.LockStore;
 import io.mortise.spring.EnableMortise;
 import io.mortise.spring.boot.MortiseProperties.StoreKind;
+import io.mortise.zookeeper.ZooKeeperOptions;
 import io.mortise.zookeeper.ZooKeeperStore;
 import java.sql.SQLException;
 import java.util.Arrays;
@@ -111,7 +112,7 @@ public final class MortiseAutoConfiguration {
   @Configuration(proxyBeanMethods = false)
   @ConditionalOnClass({JdbcStore.class, DataSource.class})
   @ConditionalOnSingleCandidate(DataSource.class)
-  static class Jdbc {
+  static class JdbcConfiguration {
     /** The store keeps three connections; the application needs some as well. */
     private static final int SMALLEST_POOL = 5;
 
@@ -122,7 +123,8 @@ public final class MortiseAutoConfiguration {
     }
 
     private static LockStore open(DataSource dataSource, MortiseProperties properties) {
-      if (ClassUtils.isPresent("com.zaxxer.hikari.HikariDataSource", Jdbc.class.getClassLoader())) {
+      if (ClassUtils.isPresent(
+          "com.zaxxer.hikari.HikariDataSource", JdbcConfiguration.class.getClassLoader())) {
         Hikari.checkSize(dataSource);
       }
       String parameters = properties.jdbc().parameters();
@@ -165,7 +167,7 @@ public final class MortiseAutoConfiguration {
   @Configuration(proxyBeanMethods = false)
   @ConditionalOnClass({LettuceStore.class, LettuceConnectionFactory.class})
   @ConditionalOnSingleCandidate(LettuceConnectionFactory.class)
-  static class Redis {
+  static class RedisConfiguration {
     @Bean
     StoreCandidate mortiseRedisStoreCandidate(LettuceClientSource clients) {
       return new StoreCandidate(
@@ -178,7 +180,7 @@ public final class MortiseAutoConfiguration {
     }
 
     private static LockStore open(LettuceClientSource clients, MortiseProperties properties) {
-      RedisStore.Options options = RedisStore.Options.DEFAULT;
+      RedisOptions options = RedisOptions.DEFAULT;
       String namespace = properties.namespace();
       return LettuceStore.over(
           clients.open(), namespace == null ? options : options.withNamespace(namespace));
@@ -189,7 +191,7 @@ public final class MortiseAutoConfiguration {
   @Configuration(proxyBeanMethods = false)
   @ConditionalOnClass({ZooKeeperStore.class, CuratorFramework.class})
   @ConditionalOnSingleCandidate(CuratorFramework.class)
-  static class Curator {
+  static class CuratorConfiguration {
     @Bean
     StoreCandidate mortiseZooKeeperStoreCandidate(CuratorFramework curator) {
       return new StoreCandidate(
@@ -197,7 +199,7 @@ public final class MortiseAutoConfiguration {
     }
 
     private static LockStore open(CuratorFramework curator, MortiseProperties properties) {
-      ZooKeeperStore.Options options = ZooKeeperStore.Options.DEFAULT;
+      ZooKeeperOptions options = ZooKeeperOptions.DEFAULT;
       String namespace = properties.namespace();
       Callable<ZooKeeper> clients = () -> curator.getZookeeperClient().getZooKeeper();
       return ZooKeeperStore.over(

@@ -64,7 +64,7 @@ final class MortiseConsoleAutoConfiguration {
         MortiseProperties properties,
         ObjectProvider<LockClientOpener> openers,
         ApplicationContext application) {
-      MortiseProperties.Console settings = properties.console();
+      MortiseProperties.ConsoleProperties settings = properties.console();
       ConsoleBuilder builder =
           Console.builder(locks)
               .budget(settings.budget())
@@ -139,7 +139,7 @@ final class MortiseConsoleAutoConfiguration {
 
     private static ConsoleAccess access(
         HttpServletRequest request,
-        MortiseProperties.Console settings,
+        MortiseProperties.ConsoleProperties settings,
         BiPredicate<HttpServletRequest, String> implied) {
       if (!has(request, settings.role(), implied)) {
         return settings.anonymous() ? ConsoleAccess.LOOK : ConsoleAccess.NONE;
@@ -153,7 +153,7 @@ final class MortiseConsoleAutoConfiguration {
     private static boolean has(
         HttpServletRequest request, String role, BiPredicate<HttpServletRequest, String> implied) {
       return request.getUserPrincipal() != null
-          && (role.equals(MortiseProperties.Console.EVERY_USER)
+          && (role.equals(MortiseProperties.ConsoleProperties.EVERY_USER)
               || request.isUserInRole(role)
               || implied.test(request, role));
     }

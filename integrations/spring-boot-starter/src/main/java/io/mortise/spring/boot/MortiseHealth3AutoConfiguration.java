@@ -16,15 +16,15 @@ import org.springframework.context.annotation.Bean;
 @ConditionalOnEnabledHealthIndicator("mortise")
 final class MortiseHealth3AutoConfiguration {
   @Bean
-  StoreHealthIndicator mortiseHealthIndicator(LockClient locks) {
-    return new StoreHealthIndicator(locks);
+  Boot3HealthIndicator mortiseHealthIndicator(LockClient locks) {
+    return new Boot3HealthIndicator(locks);
   }
 
   /** Down if the store does not answer. */
-  static final class StoreHealthIndicator extends AbstractHealthIndicator {
+  static final class Boot3HealthIndicator extends AbstractHealthIndicator {
     private final LockClient locks;
 
-    StoreHealthIndicator(LockClient locks) {
+    Boot3HealthIndicator(LockClient locks) {
       super("The store of the locks does not answer.");
       this.locks = locks;
     }

@@ -16,15 +16,15 @@ import org.springframework.context.annotation.Bean;
 @ConditionalOnEnabledHealthIndicator("mortise")
 final class MortiseHealth4AutoConfiguration {
   @Bean
-  StoreHealthIndicator mortiseHealthIndicator(LockClient locks) {
-    return new StoreHealthIndicator(locks);
+  Boot4HealthIndicator mortiseHealthIndicator(LockClient locks) {
+    return new Boot4HealthIndicator(locks);
   }
 
   /** Down if the store does not answer. */
-  static final class StoreHealthIndicator extends AbstractHealthIndicator {
+  static final class Boot4HealthIndicator extends AbstractHealthIndicator {
     private final LockClient locks;
 
-    StoreHealthIndicator(LockClient locks) {
+    Boot4HealthIndicator(LockClient locks) {
       super("The store of the locks does not answer.");
       this.locks = locks;
     }

@@ -28,8 +28,8 @@ record MortiseProperties(
     @Nullable String namespace,
     @Nullable Duration ttl,
     @Nullable String clientName,
-    @DefaultValue Jdbc jdbc,
-    @DefaultValue Console console) {
+    @DefaultValue JdbcProperties jdbc,
+    @DefaultValue ConsoleProperties console) {
   /** The characters that each of the stores accepts. */
   private static final Pattern NAMESPACE = Pattern.compile("[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}");
 
@@ -74,7 +74,7 @@ record MortiseProperties(
    * @param budget the share of the store's time that inspection may take
    * @param historyFile keeps the history; null to keep it in memory only
    */
-  record Console(
+  record ConsoleProperties(
       @DefaultValue("false") boolean enabled,
       @DefaultValue("/mortise") String path,
       @DefaultValue("ADMIN") String role,
@@ -88,7 +88,7 @@ record MortiseProperties(
 
     private static final Pattern PATH = Pattern.compile("(/[A-Za-z0-9._~-]+)+");
 
-    Console {
+    ConsoleProperties {
       allow = Set.copyOf(allow);
       allowRole = allowRole == null || allowRole.isBlank() ? null : allowRole;
       historyFile = historyFile == null || historyFile.isBlank() ? null : historyFile;
@@ -122,5 +122,5 @@ record MortiseProperties(
    *
    * @param parameters as behind a URL's question mark
    */
-  record Jdbc(@DefaultValue("") String parameters) {}
+  record JdbcProperties(@DefaultValue("") String parameters) {}
 }

@@ -1,2 +1,2 @@
--- Not done after all; who was let try stays. ? = name
+-- Not done after all. ? = name
 UPDATE mortise_once SET done = 0, result = NULL WHERE name = ? AND done = 1

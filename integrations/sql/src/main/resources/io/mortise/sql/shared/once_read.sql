@@ -1,4 +1,4 @@
 -- What is known of a key. ? = name
--- Returns 1 if it was done and that still counts, the result, and the token and holder of who was last let try.
-SELECT CASE WHEN done = 1 AND (expires_us = 0 OR expires_us > {now_us}) THEN 1 ELSE 0 END, result, token, holder
+-- Returns 1 if it was done and that still counts, and the result.
+SELECT CASE WHEN done = 1 AND (expires_us = 0 OR expires_us > {now_us}) THEN 1 ELSE 0 END, result
 FROM mortise_once WHERE name = ?

@@ -1,6 +1,6 @@
 package io.mortise.bench.subject;
 
-import io.mortise.bench.subject.Subjects.StoreKind;
+import io.mortise.bench.subject.Subjects.SubjectStore;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -14,14 +14,14 @@ import java.util.UUID;
  * touch the disk, and they are gone with the server: the limit.
  */
 final class AdvisoryLock extends DatabaseSubject {
-  AdvisoryLock(StoreUrls storeUrls, StoreKind storeKind) {
+  AdvisoryLock(StoreUrls storeUrls, SubjectStore storeKind) {
     super(new BenchDatabase(storeUrls, storeKind));
   }
 
   @Override
   public LockHandle lockHandle(String lock) throws SQLException {
     Connection connection = benchDatabase.connection();
-    return benchDatabase.place() == StoreKind.POSTGRESQL
+    return benchDatabase.place() == SubjectStore.POSTGRESQL
         ? advisory(connection, lock)
         : named(connection, lock);
   }

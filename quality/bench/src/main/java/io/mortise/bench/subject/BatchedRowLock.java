@@ -1,6 +1,6 @@
 package io.mortise.bench.subject;
 
-import io.mortise.bench.subject.Subjects.StoreKind;
+import io.mortise.bench.subject.Subjects.SubjectStore;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -28,7 +28,7 @@ final class BatchedRowLock implements Subject {
   private final Thread lane = new Thread(this::serve, "row-batches");
   private volatile boolean closed;
 
-  BatchedRowLock(StoreUrls storeUrls, StoreKind storeKind) throws SQLException {
+  BatchedRowLock(StoreUrls storeUrls, SubjectStore storeKind) throws SQLException {
     benchDatabase = new BenchDatabase(storeUrls, storeKind).prepare();
     lane.setDaemon(true);
     lane.start();
@@ -126,7 +126,7 @@ final class BatchedRowLock implements Subject {
   }
 
   private boolean isPostgres() {
-    return benchDatabase.place() == StoreKind.POSTGRESQL;
+    return benchDatabase.place() == SubjectStore.POSTGRESQL;
   }
 
   @Override

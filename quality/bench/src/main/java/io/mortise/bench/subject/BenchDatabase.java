@@ -2,7 +2,7 @@ package io.mortise.bench.subject;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
-import io.mortise.bench.subject.Subjects.StoreKind;
+import io.mortise.bench.subject.Subjects.SubjectStore;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -21,11 +21,11 @@ final class BenchDatabase implements AutoCloseable {
   /** As many as an application has, rather than one for each of 64 threads. */
   private static final int POOL = 16;
 
-  private final StoreKind storeKind;
+  private final SubjectStore storeKind;
   private final String url;
   private final Map<Thread, Connection> open = new ConcurrentHashMap<>();
 
-  BenchDatabase(StoreUrls storeUrls, StoreKind storeKind) {
+  BenchDatabase(StoreUrls storeUrls, SubjectStore storeKind) {
     this.storeKind = storeKind;
     // MariaDB's driver serves both.
     this.url = storeUrls.url(storeKind).replaceFirst("^jdbc:mysql:", "jdbc:mariadb:");
@@ -68,7 +68,7 @@ final class BenchDatabase implements AutoCloseable {
     }
   }
 
-  StoreKind place() {
+  SubjectStore place() {
     return storeKind;
   }
 
@@ -96,7 +96,7 @@ final class BenchDatabase implements AutoCloseable {
     Connection mine = open.get(Thread.currentThread());
     if (mine == null) {
       mine = DriverManager.getConnection(url);
-      if (storeKind == StoreKind.SQLITE) {
+      if (storeKind == SubjectStore.SQLITE) {
         try (Statement settings = mine.createStatement()) {
           settings.execute("pragma busy_timeout = 20000");
           settings.execute("pragma journal_mode = wal");

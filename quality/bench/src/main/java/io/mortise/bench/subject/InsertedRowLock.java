@@ -1,6 +1,6 @@
 package io.mortise.bench.subject;
 
-import io.mortise.bench.subject.Subjects.StoreKind;
+import io.mortise.bench.subject.Subjects.SubjectStore;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -14,7 +14,7 @@ final class InsertedRowLock extends DatabaseSubject {
       "plain_lock (name, holder, since) values (?, ?, current_timestamp)";
   private static final String GIVE = "delete from plain_lock where name = ? and holder = ?";
 
-  InsertedRowLock(StoreUrls storeUrls, StoreKind storeKind) throws SQLException {
+  InsertedRowLock(StoreUrls storeUrls, SubjectStore storeKind) throws SQLException {
     super(new BenchDatabase(storeUrls, storeKind).prepare());
   }
 

@@ -5,7 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
 import io.etcd.jetcd.Lock;
-import io.mortise.bench.subject.Subjects.StoreKind;
+import io.mortise.bench.subject.Subjects.SubjectStore;
 import io.nats.client.Connection;
 import io.nats.client.KeyValue;
 import io.nats.client.Nats;
@@ -45,7 +45,7 @@ final class KeyValueLocks {
     private final String base;
 
     ConsulRequests(StoreUrls storeUrls) {
-      base = "http://" + storeUrls.address(StoreKind.CONSUL);
+      base = "http://" + storeUrls.address(SubjectStore.CONSUL);
     }
 
     String put(String path, String body) throws IOException, InterruptedException {
@@ -208,7 +208,7 @@ final class KeyValueLocks {
     private final URI transactions;
 
     EtcdTransactionLock(StoreUrls storeUrls) {
-      transactions = URI.create("http://" + storeUrls.address(StoreKind.ETCD) + "/v3/kv/txn");
+      transactions = URI.create("http://" + storeUrls.address(SubjectStore.ETCD) + "/v3/kv/txn");
     }
 
     private static String base64(String text) {
@@ -272,7 +272,7 @@ final class KeyValueLocks {
     private final Lock locks;
 
     JetcdLocks(StoreUrls storeUrls) {
-      client = Client.builder().endpoints("http://" + storeUrls.address(StoreKind.ETCD)).build();
+      client = Client.builder().endpoints("http://" + storeUrls.address(SubjectStore.ETCD)).build();
       locks = client.getLockClient();
     }
 
@@ -322,7 +322,7 @@ final class KeyValueLocks {
     private final Set<Socket> open = ConcurrentHashMap.newKeySet();
 
     MemcachedItemLock(StoreUrls storeUrls) {
-      URI server = URI.create("http://" + storeUrls.address(StoreKind.MEMCACHED));
+      URI server = URI.create("http://" + storeUrls.address(SubjectStore.MEMCACHED));
       host = server.getHost();
       port = server.getPort();
     }
@@ -454,7 +454,7 @@ final class KeyValueLocks {
     private final KeyValue bucket;
 
     NatsUpdateLock(StoreUrls storeUrls) throws Exception {
-      connection = Nats.connect(storeUrls.url(StoreKind.NATS));
+      connection = Nats.connect(storeUrls.url(SubjectStore.NATS));
       connection
           .keyValueManagement()
           .create(KeyValueConfiguration.builder().name("bench-raw").build());

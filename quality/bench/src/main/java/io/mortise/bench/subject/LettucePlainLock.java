@@ -5,7 +5,7 @@ import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.SetArgs;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.sync.RedisCommands;
-import io.mortise.bench.subject.Subjects.StoreKind;
+import io.mortise.bench.subject.Subjects.SubjectStore;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 
@@ -16,7 +16,7 @@ final class LettucePlainLock implements Subject {
   private final String release;
 
   LettucePlainLock(StoreUrls storeUrls) {
-    client = RedisClient.create(storeUrls.url(StoreKind.REDIS));
+    client = RedisClient.create(storeUrls.url(SubjectStore.REDIS));
     connection = client.connect();
     release = connection.sync().scriptLoad(PlainLock.GIVE);
   }

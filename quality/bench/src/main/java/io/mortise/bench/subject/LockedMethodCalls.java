@@ -29,18 +29,18 @@ final class LockedMethodCalls implements Subject {
           listeners.forEach(builder::listener);
           return builder.build();
         });
-    context.register(Main.class);
-    context.registerBean(Guarded.class);
+    context.register(BeanConfiguration.class);
+    context.registerBean(GuardedBean.class);
     context.refresh();
   }
 
   /** Puts {@code @Locked} in force. */
   @Configuration(proxyBeanMethods = false)
   @EnableMortise
-  static class Main {}
+  static class BeanConfiguration {}
 
   /** The bean. */
-  static class Guarded {
+  static class GuardedBean {
     @Locked("#{#lock}")
     public long call(String lock, long argument) {
       return argument;
@@ -68,7 +68,7 @@ final class LockedMethodCalls implements Subject {
 
   @Override
   public LockedCall call(String lock) {
-    Guarded guarded = context.getBean(Guarded.class);
+    GuardedBean guarded = context.getBean(GuardedBean.class);
     return argument -> guarded.call(lock, argument);
   }
 

@@ -1,6 +1,6 @@
 package io.mortise.bench.subject;
 
-import io.mortise.bench.subject.Subjects.StoreKind;
+import io.mortise.bench.subject.Subjects.SubjectStore;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.redisson.Redisson;
@@ -14,7 +14,7 @@ final class RedissonLocks implements Subject {
 
   RedissonLocks(StoreUrls storeUrls) {
     Config config = new Config();
-    config.useSingleServer().setAddress(storeUrls.url(StoreKind.REDIS));
+    config.useSingleServer().setAddress(storeUrls.url(SubjectStore.REDIS));
     client = Redisson.create(config);
   }
 

@@ -1,7 +1,7 @@
 package io.mortise.bench.subject;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.mortise.bench.subject.Subjects.StoreKind;
+import io.mortise.bench.subject.Subjects.SubjectStore;
 import java.net.URI;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -41,7 +41,7 @@ final class ShedLockLocks implements Subject {
   }
 
   /** With the time of the database, over a pool. */
-  static ShedLockLocks jdbc(StoreUrls storeUrls, StoreKind storeKind) throws SQLException {
+  static ShedLockLocks jdbc(StoreUrls storeUrls, SubjectStore storeKind) throws SQLException {
     HikariDataSource pool = new BenchDatabase(storeUrls, storeKind).prepare().pool();
     return new ShedLockLocks(
         new JdbcTemplateLockProvider(
@@ -63,7 +63,7 @@ final class ShedLockLocks implements Subject {
         DynamoDbClient.builder()
             .httpClientBuilder(UrlConnectionHttpClient.builder())
             .region(Region.US_EAST_1)
-            .endpointOverride(URI.create("http://" + storeUrls.address(StoreKind.DYNAMODB)))
+            .endpointOverride(URI.create("http://" + storeUrls.address(SubjectStore.DYNAMODB)))
             .build();
     if (!client.listTables().tableNames().contains(DYNAMODB_TABLE)) {
       DynamoDBUtils.createLockTable(

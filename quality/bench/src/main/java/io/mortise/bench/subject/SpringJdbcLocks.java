@@ -1,7 +1,7 @@
 package io.mortise.bench.subject;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.mortise.bench.subject.Subjects.StoreKind;
+import io.mortise.bench.subject.Subjects.SubjectStore;
 import java.sql.SQLException;
 import java.time.Duration;
 import org.springframework.integration.jdbc.lock.DefaultLockRepository;
@@ -13,7 +13,7 @@ final class SpringJdbcLocks implements Subject {
   private final HikariDataSource pool;
   private final JdbcLockRegistry registry;
 
-  SpringJdbcLocks(StoreUrls storeUrls, StoreKind storeKind) throws SQLException {
+  SpringJdbcLocks(StoreUrls storeUrls, SubjectStore storeKind) throws SQLException {
     BenchDatabase benchDatabase = new BenchDatabase(storeUrls, storeKind).prepare();
     pool = benchDatabase.pool();
     DefaultLockRepository repository = new DefaultLockRepository(pool);

@@ -1,6 +1,6 @@
 package io.mortise.bench.subject;
 
-import io.mortise.bench.subject.Subjects.StoreKind;
+import io.mortise.bench.subject.Subjects.SubjectStore;
 import java.net.URI;
 import java.util.Map;
 
@@ -9,14 +9,14 @@ import java.util.Map;
  *
  * @param urls of each place that is there; of SQLite the file
  */
-public record StoreUrls(Map<StoreKind, String> urls) {
+public record StoreUrls(Map<SubjectStore, String> urls) {
   /** Makes it immutable. */
   public StoreUrls {
     urls = Map.copyOf(urls);
   }
 
   /** The URL of a place that is there. */
-  public String url(StoreKind storeKind) {
+  public String url(SubjectStore storeKind) {
     String url = urls.get(storeKind);
     if (url == null) {
       throw new IllegalStateException("There is no " + storeKind + " in this run.");
@@ -25,23 +25,23 @@ public record StoreUrls(Map<StoreKind, String> urls) {
   }
 
   String redisHost() {
-    return URI.create(url(StoreKind.REDIS)).getHost();
+    return URI.create(url(SubjectStore.REDIS)).getHost();
   }
 
   /** The servers as ZooKeeper's clients want them: {@code host:port}, separated by commas. */
   public String zooKeeperServers() {
-    String rest = url(StoreKind.ZOOKEEPER).substring("zk://".length());
+    String rest = url(SubjectStore.ZOOKEEPER).substring("zk://".length());
     int path = rest.indexOf('/');
     return path < 0 ? rest : rest.substring(0, path);
   }
 
   /** The first host and port of a place. */
-  String address(StoreKind storeKind) {
+  String address(SubjectStore storeKind) {
     return url(storeKind).replaceFirst("^[a-z]+://", "").replaceAll("[,/?].*", "");
   }
 
   int redisPort() {
-    int port = URI.create(url(StoreKind.REDIS)).getPort();
+    int port = URI.create(url(SubjectStore.REDIS)).getPort();
     return port < 0 ? 6379 : port;
   }
 }

@@ -20,11 +20,12 @@ import java.util.concurrent.locks.ReentrantLock;
 /** Everything that can be measured, and what it can take part in. */
 @SuppressWarnings("ImmutableEnumChecker") // Its set is never changed, its openers have no state.
 public enum Subjects {
-  REENTRANT(StoreKind.PROCESS, storeUrls -> new InProcessLock(new ReentrantLock()), PAIRS, WAITS),
+  REENTRANT(
+      SubjectStore.PROCESS, storeUrls -> new InProcessLock(new ReentrantLock()), PAIRS, WAITS),
   REENTRANT_FAIR(
-      StoreKind.PROCESS, storeUrls -> new InProcessLock(new ReentrantLock(true)), PAIRS, WAITS),
+      SubjectStore.PROCESS, storeUrls -> new InProcessLock(new ReentrantLock(true)), PAIRS, WAITS),
   MORTISE_MEM(
-      StoreKind.PROCESS,
+      SubjectStore.PROCESS,
       storeUrls -> new MortiseLocks("mem:", LockOptions.DEFAULTS),
       OWN,
       PAIRS,
@@ -32,29 +33,33 @@ public enum Subjects {
       CALLS,
       GROUPS),
   MORTISE_MEM_FAIR(
-      StoreKind.PROCESS, storeUrls -> new MortiseLocks("mem:", MortiseLocks.FAIR), OWN, WAITS),
+      SubjectStore.PROCESS, storeUrls -> new MortiseLocks("mem:", MortiseLocks.FAIR), OWN, WAITS),
   MORTISE_MEM_LISTENER(
-      StoreKind.PROCESS,
+      SubjectStore.PROCESS,
       storeUrls -> MortiseLocks.heardBy(new MortiseLocks.SilentListener()),
       OWN,
       CALLS),
   MORTISE_MEM_METERS(
-      StoreKind.PROCESS, storeUrls -> MortiseLocks.heardBy(LockedMethodCalls.meters()), OWN, CALLS),
-  MORTISE_MEM_LOCKED(StoreKind.PROCESS, storeUrls -> new LockedMethodCalls(List.of()), OWN, CALLS),
+      SubjectStore.PROCESS,
+      storeUrls -> MortiseLocks.heardBy(LockedMethodCalls.meters()),
+      OWN,
+      CALLS),
+  MORTISE_MEM_LOCKED(
+      SubjectStore.PROCESS, storeUrls -> new LockedMethodCalls(List.of()), OWN, CALLS),
   MORTISE_MEM_LOCKED_METERS(
-      StoreKind.PROCESS,
+      SubjectStore.PROCESS,
       storeUrls -> new LockedMethodCalls(List.of(LockedMethodCalls.meters())),
       OWN,
       CALLS),
   MORTISE_MEM_LOCKED_OBSERVED(
-      StoreKind.PROCESS,
+      SubjectStore.PROCESS,
       storeUrls -> new LockedMethodCalls(LockedMethodCalls.metersAndObservations()),
       OWN,
       CALLS),
 
   MORTISE_REDIS(
-      StoreKind.REDIS,
-      ours(StoreKind.REDIS, LockOptions.DEFAULTS),
+      SubjectStore.REDIS,
+      ours(SubjectStore.REDIS, LockOptions.DEFAULTS),
       OWN,
       PAIRS,
       WAITS,
@@ -62,142 +67,164 @@ public enum Subjects {
       KEEPS,
       GROUPS),
   MORTISE_REDIS_ASYNC(
-      StoreKind.REDIS, ours(StoreKind.REDIS, MortiseLocks.ASYNC), OWN, PAIRS, WAITS, ACROSS),
-  MORTISE_REDIS_FAIR(StoreKind.REDIS, ours(StoreKind.REDIS, MortiseLocks.FAIR), OWN, WAITS, ACROSS),
+      SubjectStore.REDIS, ours(SubjectStore.REDIS, MortiseLocks.ASYNC), OWN, PAIRS, WAITS, ACROSS),
+  MORTISE_REDIS_FAIR(
+      SubjectStore.REDIS, ours(SubjectStore.REDIS, MortiseLocks.FAIR), OWN, WAITS, ACROSS),
   MORTISE_REDIS_STICKY(
-      StoreKind.REDIS, ours(StoreKind.REDIS, MortiseLocks.STICKY), OWN, PAIRS, ACROSS, IDLES),
+      SubjectStore.REDIS, ours(SubjectStore.REDIS, MortiseLocks.STICKY), OWN, PAIRS, ACROSS, IDLES),
   MORTISE_LETTUCE(
-      StoreKind.REDIS, storeUrls -> lettuce(storeUrls, LockOptions.DEFAULTS), OWN, PAIRS, ACROSS),
+      SubjectStore.REDIS,
+      storeUrls -> lettuce(storeUrls, LockOptions.DEFAULTS),
+      OWN,
+      PAIRS,
+      ACROSS),
   MORTISE_LETTUCE_ASYNC(
-      StoreKind.REDIS, storeUrls -> lettuce(storeUrls, MortiseLocks.ASYNC), OWN, PAIRS),
-  REDISSON(StoreKind.REDIS, RedissonLocks::new, PAIRS, WAITS, ACROSS, KEEPS, GROUPS),
-  SPRING_INTEGRATION(StoreKind.REDIS, SpringRedisLocks::new, PAIRS, WAITS, ACROSS),
-  SHEDLOCK(StoreKind.REDIS, ShedLockLocks::redis, PAIRS),
-  LETTUCE_PAIR(StoreKind.REDIS, LettucePlainLock::new, PAIRS),
-  JEDIS_PAIR(StoreKind.REDIS, JedisPlainLock::new, PAIRS),
-  BLPOP(StoreKind.REDIS, BlockingPopLock::new, WAITS, ACROSS),
+      SubjectStore.REDIS, storeUrls -> lettuce(storeUrls, MortiseLocks.ASYNC), OWN, PAIRS),
+  REDISSON(SubjectStore.REDIS, RedissonLocks::new, PAIRS, WAITS, ACROSS, KEEPS, GROUPS),
+  SPRING_INTEGRATION(SubjectStore.REDIS, SpringRedisLocks::new, PAIRS, WAITS, ACROSS),
+  SHEDLOCK(SubjectStore.REDIS, ShedLockLocks::redis, PAIRS),
+  LETTUCE_PAIR(SubjectStore.REDIS, LettucePlainLock::new, PAIRS),
+  JEDIS_PAIR(SubjectStore.REDIS, JedisPlainLock::new, PAIRS),
+  BLPOP(SubjectStore.REDIS, BlockingPopLock::new, WAITS, ACROSS),
 
   MORTISE_SQLITE(
-      StoreKind.SQLITE,
-      ours(StoreKind.SQLITE, LockOptions.DEFAULTS),
+      SubjectStore.SQLITE,
+      ours(SubjectStore.SQLITE, LockOptions.DEFAULTS),
       OWN,
       PAIRS,
       WAITS,
       ACROSS,
       GROUPS),
   MORTISE_SQLITE_STICKY(
-      StoreKind.SQLITE, ours(StoreKind.SQLITE, MortiseLocks.STICKY), OWN, PAIRS, ACROSS, IDLES),
+      SubjectStore.SQLITE,
+      ours(SubjectStore.SQLITE, MortiseLocks.STICKY),
+      OWN,
+      PAIRS,
+      ACROSS,
+      IDLES),
   SQLITE_STATEMENTS(
-      StoreKind.SQLITE, storeUrls -> new InsertedRowLock(storeUrls, StoreKind.SQLITE), PAIRS),
+      SubjectStore.SQLITE, storeUrls -> new InsertedRowLock(storeUrls, SubjectStore.SQLITE), PAIRS),
 
   MORTISE_POSTGRESQL(
-      StoreKind.POSTGRESQL,
-      ours(StoreKind.POSTGRESQL, LockOptions.DEFAULTS),
+      SubjectStore.POSTGRESQL,
+      ours(SubjectStore.POSTGRESQL, LockOptions.DEFAULTS),
       OWN,
       PAIRS,
       WAITS,
       ACROSS,
       GROUPS),
   MORTISE_POSTGRESQL_ASYNC(
-      StoreKind.POSTGRESQL, ours(StoreKind.POSTGRESQL, MortiseLocks.ASYNC), OWN, PAIRS),
+      SubjectStore.POSTGRESQL, ours(SubjectStore.POSTGRESQL, MortiseLocks.ASYNC), OWN, PAIRS),
   MORTISE_POSTGRESQL_FAIR(
-      StoreKind.POSTGRESQL, ours(StoreKind.POSTGRESQL, MortiseLocks.FAIR), OWN, WAITS),
+      SubjectStore.POSTGRESQL, ours(SubjectStore.POSTGRESQL, MortiseLocks.FAIR), OWN, WAITS),
   MORTISE_POSTGRESQL_STICKY(
-      StoreKind.POSTGRESQL,
-      ours(StoreKind.POSTGRESQL, MortiseLocks.STICKY),
+      SubjectStore.POSTGRESQL,
+      ours(SubjectStore.POSTGRESQL, MortiseLocks.STICKY),
       OWN,
       PAIRS,
       ACROSS,
       IDLES),
   POSTGRESQL_ROWS(
-      StoreKind.POSTGRESQL,
-      storeUrls -> new InsertedRowLock(storeUrls, StoreKind.POSTGRESQL),
+      SubjectStore.POSTGRESQL,
+      storeUrls -> new InsertedRowLock(storeUrls, SubjectStore.POSTGRESQL),
       PAIRS),
   POSTGRESQL_TICKETS(
-      StoreKind.POSTGRESQL,
-      storeUrls -> new TicketRowLock(storeUrls, StoreKind.POSTGRESQL),
+      SubjectStore.POSTGRESQL,
+      storeUrls -> new TicketRowLock(storeUrls, SubjectStore.POSTGRESQL),
       WAITS,
       ACROSS),
   POSTGRESQL_BATCHES(
-      StoreKind.POSTGRESQL,
-      storeUrls -> new BatchedRowLock(storeUrls, StoreKind.POSTGRESQL),
+      SubjectStore.POSTGRESQL,
+      storeUrls -> new BatchedRowLock(storeUrls, SubjectStore.POSTGRESQL),
       PAIRS),
   POSTGRESQL_ADVISORY(
-      StoreKind.POSTGRESQL,
-      storeUrls -> new AdvisoryLock(storeUrls, StoreKind.POSTGRESQL),
+      SubjectStore.POSTGRESQL,
+      storeUrls -> new AdvisoryLock(storeUrls, SubjectStore.POSTGRESQL),
       PAIRS,
       WAITS,
       ACROSS),
   POSTGRESQL_SPRING(
-      StoreKind.POSTGRESQL,
-      storeUrls -> new SpringJdbcLocks(storeUrls, StoreKind.POSTGRESQL),
+      SubjectStore.POSTGRESQL,
+      storeUrls -> new SpringJdbcLocks(storeUrls, SubjectStore.POSTGRESQL),
       PAIRS,
       WAITS,
       ACROSS),
   POSTGRESQL_SHEDLOCK(
-      StoreKind.POSTGRESQL,
-      storeUrls -> ShedLockLocks.jdbc(storeUrls, StoreKind.POSTGRESQL),
+      SubjectStore.POSTGRESQL,
+      storeUrls -> ShedLockLocks.jdbc(storeUrls, SubjectStore.POSTGRESQL),
       PAIRS),
 
   MORTISE_MARIADB(
-      StoreKind.MARIADB,
-      ours(StoreKind.MARIADB, LockOptions.DEFAULTS),
+      SubjectStore.MARIADB,
+      ours(SubjectStore.MARIADB, LockOptions.DEFAULTS),
       OWN,
       PAIRS,
       WAITS,
       ACROSS,
       GROUPS),
-  MORTISE_MARIADB_ASYNC(StoreKind.MARIADB, ours(StoreKind.MARIADB, MortiseLocks.ASYNC), OWN, PAIRS),
-  MORTISE_MARIADB_FAIR(StoreKind.MARIADB, ours(StoreKind.MARIADB, MortiseLocks.FAIR), OWN, WAITS),
+  MORTISE_MARIADB_ASYNC(
+      SubjectStore.MARIADB, ours(SubjectStore.MARIADB, MortiseLocks.ASYNC), OWN, PAIRS),
+  MORTISE_MARIADB_FAIR(
+      SubjectStore.MARIADB, ours(SubjectStore.MARIADB, MortiseLocks.FAIR), OWN, WAITS),
   MARIADB_ROWS(
-      StoreKind.MARIADB, storeUrls -> new InsertedRowLock(storeUrls, StoreKind.MARIADB), PAIRS),
+      SubjectStore.MARIADB,
+      storeUrls -> new InsertedRowLock(storeUrls, SubjectStore.MARIADB),
+      PAIRS),
   MARIADB_TICKETS(
-      StoreKind.MARIADB,
-      storeUrls -> new TicketRowLock(storeUrls, StoreKind.MARIADB),
+      SubjectStore.MARIADB,
+      storeUrls -> new TicketRowLock(storeUrls, SubjectStore.MARIADB),
       WAITS,
       ACROSS),
   MARIADB_BATCHES(
-      StoreKind.MARIADB, storeUrls -> new BatchedRowLock(storeUrls, StoreKind.MARIADB), PAIRS),
+      SubjectStore.MARIADB,
+      storeUrls -> new BatchedRowLock(storeUrls, SubjectStore.MARIADB),
+      PAIRS),
   MARIADB_GET_LOCK(
-      StoreKind.MARIADB,
-      storeUrls -> new AdvisoryLock(storeUrls, StoreKind.MARIADB),
+      SubjectStore.MARIADB,
+      storeUrls -> new AdvisoryLock(storeUrls, SubjectStore.MARIADB),
       PAIRS,
       WAITS,
       ACROSS),
   MARIADB_SPRING(
-      StoreKind.MARIADB,
-      storeUrls -> new SpringJdbcLocks(storeUrls, StoreKind.MARIADB),
+      SubjectStore.MARIADB,
+      storeUrls -> new SpringJdbcLocks(storeUrls, SubjectStore.MARIADB),
       PAIRS,
       WAITS,
       ACROSS),
   MARIADB_SHEDLOCK(
-      StoreKind.MARIADB, storeUrls -> ShedLockLocks.jdbc(storeUrls, StoreKind.MARIADB), PAIRS),
+      SubjectStore.MARIADB,
+      storeUrls -> ShedLockLocks.jdbc(storeUrls, SubjectStore.MARIADB),
+      PAIRS),
 
   MORTISE_MYSQL(
-      StoreKind.MYSQL,
-      ours(StoreKind.MYSQL, LockOptions.DEFAULTS),
+      SubjectStore.MYSQL,
+      ours(SubjectStore.MYSQL, LockOptions.DEFAULTS),
       OWN,
       PAIRS,
       WAITS,
       ACROSS,
       GROUPS),
-  MYSQL_ROWS(StoreKind.MYSQL, storeUrls -> new InsertedRowLock(storeUrls, StoreKind.MYSQL), PAIRS),
+  MYSQL_ROWS(
+      SubjectStore.MYSQL, storeUrls -> new InsertedRowLock(storeUrls, SubjectStore.MYSQL), PAIRS),
   MYSQL_TICKETS(
-      StoreKind.MYSQL, storeUrls -> new TicketRowLock(storeUrls, StoreKind.MYSQL), WAITS, ACROSS),
+      SubjectStore.MYSQL,
+      storeUrls -> new TicketRowLock(storeUrls, SubjectStore.MYSQL),
+      WAITS,
+      ACROSS),
   MYSQL_BATCHES(
-      StoreKind.MYSQL, storeUrls -> new BatchedRowLock(storeUrls, StoreKind.MYSQL), PAIRS),
+      SubjectStore.MYSQL, storeUrls -> new BatchedRowLock(storeUrls, SubjectStore.MYSQL), PAIRS),
   MYSQL_GET_LOCK(
-      StoreKind.MYSQL,
-      storeUrls -> new AdvisoryLock(storeUrls, StoreKind.MYSQL),
+      SubjectStore.MYSQL,
+      storeUrls -> new AdvisoryLock(storeUrls, SubjectStore.MYSQL),
       PAIRS,
       WAITS,
       ACROSS),
   MYSQL_SHEDLOCK(
-      StoreKind.MYSQL, storeUrls -> ShedLockLocks.jdbc(storeUrls, StoreKind.MYSQL), PAIRS),
+      SubjectStore.MYSQL, storeUrls -> ShedLockLocks.jdbc(storeUrls, SubjectStore.MYSQL), PAIRS),
 
   MORTISE_ZOOKEEPER(
-      StoreKind.ZOOKEEPER,
-      ours(StoreKind.ZOOKEEPER, LockOptions.DEFAULTS),
+      SubjectStore.ZOOKEEPER,
+      ours(SubjectStore.ZOOKEEPER, LockOptions.DEFAULTS),
       OWN,
       PAIRS,
       WAITS,
@@ -205,75 +232,87 @@ public enum Subjects {
       KEEPS,
       GROUPS),
   MORTISE_ZOOKEEPER_ASYNC(
-      StoreKind.ZOOKEEPER, ours(StoreKind.ZOOKEEPER, MortiseLocks.ASYNC), OWN, PAIRS),
+      SubjectStore.ZOOKEEPER, ours(SubjectStore.ZOOKEEPER, MortiseLocks.ASYNC), OWN, PAIRS),
   MORTISE_ZOOKEEPER_FAIR(
-      StoreKind.ZOOKEEPER,
-      ours(StoreKind.ZOOKEEPER, MortiseLocks.FAIR),
+      SubjectStore.ZOOKEEPER,
+      ours(SubjectStore.ZOOKEEPER, MortiseLocks.FAIR),
       OWN,
       WAITS,
       ACROSS,
       CROWDS),
   MORTISE_ZOOKEEPER_STICKY(
-      StoreKind.ZOOKEEPER,
-      ours(StoreKind.ZOOKEEPER, MortiseLocks.STICKY),
+      SubjectStore.ZOOKEEPER,
+      ours(SubjectStore.ZOOKEEPER, MortiseLocks.STICKY),
       OWN,
       PAIRS,
       ACROSS,
       IDLES),
   MORTISE_CURATOR(
-      StoreKind.ZOOKEEPER,
+      SubjectStore.ZOOKEEPER,
       storeUrls ->
           new MortiseLocks("zk+curator://" + storeUrls.zooKeeperServers(), LockOptions.DEFAULTS),
       OWN,
       PAIRS,
       ACROSS),
-  ZOOKEEPER_NODES(StoreKind.ZOOKEEPER, SequentialNodeLock::new, PAIRS, WAITS, ACROSS, KEEPS),
-  ZOOKEEPER_BATCHES(StoreKind.ZOOKEEPER, BatchedNodeLock::new, PAIRS),
-  CURATOR(StoreKind.ZOOKEEPER, CuratorLocks::new, PAIRS, WAITS, ACROSS, KEEPS, GROUPS),
+  ZOOKEEPER_NODES(SubjectStore.ZOOKEEPER, SequentialNodeLock::new, PAIRS, WAITS, ACROSS, KEEPS),
+  ZOOKEEPER_BATCHES(SubjectStore.ZOOKEEPER, BatchedNodeLock::new, PAIRS),
+  CURATOR(SubjectStore.ZOOKEEPER, CuratorLocks::new, PAIRS, WAITS, ACROSS, KEEPS, GROUPS),
 
   MORTISE_ETCD(
-      StoreKind.ETCD, ours(StoreKind.ETCD, LockOptions.DEFAULTS), OWN, PAIRS, WAITS, ACROSS, KEEPS),
-  ETCD_TRANSACTIONS(StoreKind.ETCD, KeyValueLocks.EtcdTransactionLock::new, PAIRS),
-  JETCD(StoreKind.ETCD, KeyValueLocks.JetcdLocks::new, PAIRS, WAITS, ACROSS),
+      SubjectStore.ETCD,
+      ours(SubjectStore.ETCD, LockOptions.DEFAULTS),
+      OWN,
+      PAIRS,
+      WAITS,
+      ACROSS,
+      KEEPS),
+  ETCD_TRANSACTIONS(SubjectStore.ETCD, KeyValueLocks.EtcdTransactionLock::new, PAIRS),
+  JETCD(SubjectStore.ETCD, KeyValueLocks.JetcdLocks::new, PAIRS, WAITS, ACROSS),
 
   MORTISE_NATS(
-      StoreKind.NATS, ours(StoreKind.NATS, LockOptions.DEFAULTS), OWN, PAIRS, WAITS, ACROSS, KEEPS),
-  NATS_UPDATES(StoreKind.NATS, KeyValueLocks.NatsUpdateLock::new, PAIRS),
+      SubjectStore.NATS,
+      ours(SubjectStore.NATS, LockOptions.DEFAULTS),
+      OWN,
+      PAIRS,
+      WAITS,
+      ACROSS,
+      KEEPS),
+  NATS_UPDATES(SubjectStore.NATS, KeyValueLocks.NatsUpdateLock::new, PAIRS),
 
   MORTISE_CONSUL(
-      StoreKind.CONSUL,
-      ours(StoreKind.CONSUL, LockOptions.DEFAULTS),
+      SubjectStore.CONSUL,
+      ours(SubjectStore.CONSUL, LockOptions.DEFAULTS),
       OWN,
       PAIRS,
       WAITS,
       ACROSS,
       KEEPS),
-  CONSUL_WRITES(StoreKind.CONSUL, KeyValueLocks.ConsulEntryLock::new, PAIRS),
-  CONSUL_SESSIONS(StoreKind.CONSUL, KeyValueLocks.ConsulSessionLock::new, PAIRS, WAITS, ACROSS),
+  CONSUL_WRITES(SubjectStore.CONSUL, KeyValueLocks.ConsulEntryLock::new, PAIRS),
+  CONSUL_SESSIONS(SubjectStore.CONSUL, KeyValueLocks.ConsulSessionLock::new, PAIRS, WAITS, ACROSS),
 
   MORTISE_MEMCACHED(
-      StoreKind.MEMCACHED,
-      ours(StoreKind.MEMCACHED, LockOptions.DEFAULTS),
+      SubjectStore.MEMCACHED,
+      ours(SubjectStore.MEMCACHED, LockOptions.DEFAULTS),
       OWN,
       PAIRS,
       WAITS,
       ACROSS,
       KEEPS),
-  MEMCACHED_ITEMS(StoreKind.MEMCACHED, KeyValueLocks.MemcachedItemLock::new, PAIRS),
+  MEMCACHED_ITEMS(SubjectStore.MEMCACHED, KeyValueLocks.MemcachedItemLock::new, PAIRS),
 
   MORTISE_DYNAMODB(
-      StoreKind.DYNAMODB,
-      ours(StoreKind.DYNAMODB, LockOptions.DEFAULTS),
+      SubjectStore.DYNAMODB,
+      ours(SubjectStore.DYNAMODB, LockOptions.DEFAULTS),
       OWN,
       PAIRS,
       WAITS,
       ACROSS,
       KEEPS),
-  DYNAMODB_UPDATES(StoreKind.DYNAMODB, KeyValueLocks.DynamoDbUpdateLock::new, PAIRS),
-  DYNAMODB_SHEDLOCK(StoreKind.DYNAMODB, ShedLockLocks::dynamoDb, PAIRS);
+  DYNAMODB_UPDATES(SubjectStore.DYNAMODB, KeyValueLocks.DynamoDbUpdateLock::new, PAIRS),
+  DYNAMODB_SHEDLOCK(SubjectStore.DYNAMODB, ShedLockLocks::dynamoDb, PAIRS);
 
   /** Which store a subject's locks are in. */
-  public enum StoreKind {
+  public enum SubjectStore {
     PROCESS,
     REDIS,
     SQLITE,
@@ -314,22 +353,22 @@ public enum Subjects {
     Subject open(StoreUrls storeUrls) throws Exception;
   }
 
-  private final StoreKind storeKind;
+  private final SubjectStore storeKind;
   private final SubjectOpener subjectOpener;
   private final Set<SubjectTrait> subjectTraits;
 
-  Subjects(StoreKind storeKind, SubjectOpener subjectOpener, SubjectTrait... subjectTraits) {
+  Subjects(SubjectStore storeKind, SubjectOpener subjectOpener, SubjectTrait... subjectTraits) {
     this.storeKind = storeKind;
     this.subjectOpener = subjectOpener;
     this.subjectTraits = EnumSet.copyOf(Arrays.asList(subjectTraits));
   }
 
-  private static SubjectOpener ours(StoreKind storeKind, LockOptions options) {
+  private static SubjectOpener ours(SubjectStore storeKind, LockOptions options) {
     return storeUrls -> new MortiseLocks(storeUrls.url(storeKind), options);
   }
 
   private static Subject lettuce(StoreUrls storeUrls, LockOptions options) {
-    return new MortiseLocks(storeUrls.url(StoreKind.REDIS) + "?wire=lettuce", options);
+    return new MortiseLocks(storeUrls.url(SubjectStore.REDIS) + "?wire=lettuce", options);
   }
 
   /** Connects. Blocks. */
@@ -338,7 +377,7 @@ public enum Subjects {
   }
 
   /** Where its locks are. */
-  public StoreKind place() {
+  public SubjectStore place() {
     return storeKind;
   }
 

@@ -1,6 +1,6 @@
 package io.mortise.bench.subject;
 
-import io.mortise.bench.subject.Subjects.StoreKind;
+import io.mortise.bench.subject.Subjects.SubjectStore;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -17,12 +17,12 @@ import java.util.concurrent.locks.LockSupport;
 final class TicketRowLock extends DatabaseSubject {
   private static final long POLL_NANOS = TimeUnit.MICROSECONDS.toNanos(400);
 
-  TicketRowLock(StoreUrls storeUrls, StoreKind storeKind) throws SQLException {
+  TicketRowLock(StoreUrls storeUrls, SubjectStore storeKind) throws SQLException {
     super(new BenchDatabase(storeUrls, storeKind).prepare());
   }
 
   private boolean returns() {
-    return benchDatabase.place() == StoreKind.POSTGRESQL;
+    return benchDatabase.place() == SubjectStore.POSTGRESQL;
   }
 
   private PreparedStatement join(Connection connection) throws SQLException {

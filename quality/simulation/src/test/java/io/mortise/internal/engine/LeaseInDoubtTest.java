@@ -210,7 +210,8 @@ class LeaseInDoubtTest {
     restart(term::isValid);
     isInDoubt(term::ensureValid);
     inDoubt.complete(null);
-    BoundedWait.until(LONG, "it stands again", () -> leader.state() == Leadership.State.CANDIDATE);
+    BoundedWait.until(
+        LONG, "it stands again", () -> leader.state() == Leadership.CandidateState.CANDIDATE);
     assertThat(leader.lastFailure()).isEmpty();
     leader.close();
   }

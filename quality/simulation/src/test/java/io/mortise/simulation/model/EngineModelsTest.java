@@ -97,13 +97,13 @@ class EngineModelsTest {
 
   @Test
   void givenStrictExpiry_thenNoSessionIsEndedThatItsOwnerBelievesIn() {
-    assertSafe("strict", new ObservedExpiryModel(ObservedExpiryModel.Variant.BUILT, 4, 4));
+    assertSafe("strict", new StrictExpiryModel(StrictExpiryModel.Variant.BUILT, 4, 4));
   }
 
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "BUILT")
-  void givenARuleOfStrictExpiryIsMissing_thenItIsFoundBroken(ObservedExpiryModel.Variant without) {
-    assertBroken("strict, " + without, new ObservedExpiryModel(without, 4, 4));
+  void givenARuleOfStrictExpiryIsMissing_thenItIsFoundBroken(StrictExpiryModel.Variant without) {
+    assertBroken("strict, " + without, new StrictExpiryModel(without, 4, 4));
   }
 
   @Test
@@ -124,6 +124,6 @@ class EngineModelsTest {
         new WriterStarvationModel(WriterStarvationModel.Variant.JOINS, 8, 6));
     assertSafe("barrier, long", new BarrierModel(BarrierModel.Variant.BUILT, 2, 3));
     assertSafe("latch, long", new LatchModel(LatchModel.Variant.BUILT, 2, 2));
-    assertSafe("strict, long", new ObservedExpiryModel(ObservedExpiryModel.Variant.BUILT, 6, 6));
+    assertSafe("strict, long", new StrictExpiryModel(StrictExpiryModel.Variant.BUILT, 6, 6));
   }
 }

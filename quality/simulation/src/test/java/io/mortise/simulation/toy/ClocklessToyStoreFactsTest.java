@@ -21,7 +21,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Facts on a server without a clock: they expire by the hosts' clocks, which may be wrong. */
+/** Facts on a clockless server: they expire by the hosts' clocks, which may be wrong. */
 class ClocklessToyStoreFactsTest {
   private static final LockName NAME = LockName.of("some fact");
   private static final Duration HOUR = Duration.ofHours(1);

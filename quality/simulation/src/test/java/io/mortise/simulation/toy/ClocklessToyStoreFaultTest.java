@@ -31,8 +31,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * A server without a clock, which executes writes long after they were given up: no bound on that
- * is relied upon, and sessions end by what others have seen.
+ * A clockless server, which executes writes long after they were given up: no bound on that is
+ * relied upon, and sessions end by what others have seen.
  */
 class ClocklessToyStoreFaultTest {
   private static final LockName LOCK = LockName.of("lock");

@@ -92,7 +92,7 @@ class ClocklessToyStoreHandOffTest {
     }
 
     private void hear(SessionNotification notification) {
-      if (notification instanceof SessionNotification.Granted) {
+      if (notification instanceof SessionNotification.HoldGranted) {
         granted(notification.attempt());
       }
     }

@@ -102,7 +102,7 @@ class ClocklessToyStoreManyLocksTest {
     }
 
     private void hear(SessionNotification notification) {
-      if (notification instanceof SessionNotification.Granted) {
+      if (notification instanceof SessionNotification.HoldGranted) {
         granted.add(notification.attempt());
       } else if (notification instanceof SessionNotification.Contended) {
         wanted.add(notification.attempt());

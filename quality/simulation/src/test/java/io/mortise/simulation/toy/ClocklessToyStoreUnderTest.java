@@ -21,8 +21,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Opens the toy store without a clock for the contract suites. A session ends there when it was
- * seen to stand still, so the store looks at all that stands before time passes.
+ * Opens the toy clockless store for the contract suites. A session ends there when it was seen to
+ * stand still, so the store looks at all that stands before time passes.
  */
 final class ClocklessToyStoreUnderTest implements StoreUnderTest {
   private static final long START = 1_700_000_000_000_000L;
@@ -30,7 +30,7 @@ final class ClocklessToyStoreUnderTest implements StoreUnderTest {
 
   private static final Instant START_OF_DAY = Instant.parse("2026-01-01T00:00:00Z");
 
-  /** Can all that a store without a clock can. */
+  /** Can all that a clockless store can. */
   static final StoreProfile PROFILE =
       new StoreProfile(
           "toy-clockless",

@@ -55,7 +55,7 @@ public final class DocumentStoreOpener {
             profile,
             documents,
             renewals,
-            new BeatObserver(observer, rules),
+            new ClocklessExpiry(observer, rules),
             documents::micros,
             awake,
             FactDocuments.byHosts(

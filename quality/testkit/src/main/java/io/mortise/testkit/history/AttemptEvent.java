@@ -16,13 +16,13 @@ public sealed interface AttemptEvent {
    * An acquire was called. The first event of each attempt.
    *
    * @param attempt unique within the history
-   * @param process whose it is; {@link Died} names it
+   * @param process whose it is; {@link ProcessDied} names it
    */
-  record Asked(long nanos, String attempt, String process, String lock, Mode mode)
+  record AttemptAsked(long nanos, String attempt, String process, String lock, Mode mode)
       implements AttemptEvent {}
 
   /** The store confirmed that the attempt stands in its queue. */
-  record Queued(long nanos, String attempt) implements AttemptEvent {}
+  record AttemptQueued(long nanos, String attempt) implements AttemptEvent {}
 
   /**
    * The acquire returned with a lease.
@@ -30,23 +30,24 @@ public sealed interface AttemptEvent {
    * @param token its fencing token, 0 if the store has none
    * @param validUntil until when the holder believes if nothing else happens
    */
-  record Granted(long nanos, String attempt, long token, long validUntil) implements AttemptEvent {}
+  record AttemptGranted(long nanos, String attempt, long token, long validUntil)
+      implements AttemptEvent {}
 
   /** A renewal moved the end of the holder's belief. */
-  record Extended(long nanos, String attempt, long validUntil) implements AttemptEvent {}
+  record AttemptExtended(long nanos, String attempt, long validUntil) implements AttemptEvent {}
 
   /** The holder asked to narrow its mode, and from then on counts on no more. */
-  record Narrowed(long nanos, String attempt, Mode mode) implements AttemptEvent {}
+  record AttemptNarrowed(long nanos, String attempt, Mode mode) implements AttemptEvent {}
 
   /** The waiter decided to wait no longer; recorded before the cancel is sent. */
-  record GaveUp(long nanos, String attempt) implements AttemptEvent {}
+  record AttemptGivenUp(long nanos, String attempt) implements AttemptEvent {}
 
   /** The holder called release; recorded before it is sent. */
-  record Released(long nanos, String attempt) implements AttemptEvent {}
+  record AttemptReleased(long nanos, String attempt) implements AttemptEvent {}
 
   /** The process was told that the hold, or the place in the queue, is lost. */
-  record Lost(long nanos, String attempt) implements AttemptEvent {}
+  record AttemptLost(long nanos, String attempt) implements AttemptEvent {}
 
   /** The process ended without a word, and all its attempts with it. */
-  record Died(long nanos, String process) implements AttemptEvent {}
+  record ProcessDied(long nanos, String process) implements AttemptEvent {}
 }

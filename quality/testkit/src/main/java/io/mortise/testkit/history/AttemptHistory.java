@@ -35,7 +35,7 @@ final class AttemptHistory {
   /** A time during which the holder counted on a weight. */
   record Span(AttemptHistory attempt, long from, long to, int weight) {}
 
-  private AttemptHistory(AttemptEvent.Asked asked) {
+  private AttemptHistory(AttemptEvent.AttemptAsked asked) {
     this.id = asked.attempt();
     this.process = asked.process();
     this.lock = asked.lock();
@@ -54,26 +54,26 @@ final class AttemptHistory {
     sorted.sort(Comparator.comparingLong(AttemptEvent::nanos));
     Map<String, AttemptHistory> attemptHistories = new LinkedHashMap<>();
     for (AttemptEvent event : sorted) {
-      if (event instanceof AttemptEvent.Asked asked) {
+      if (event instanceof AttemptEvent.AttemptAsked asked) {
         if (attemptHistories.put(asked.attempt(), new AttemptHistory(asked)) != null) {
           throw new IllegalArgumentException("Two attempts are called '" + asked.attempt() + "'.");
         }
-      } else if (event instanceof AttemptEvent.Queued queued) {
+      } else if (event instanceof AttemptEvent.AttemptQueued queued) {
         AttemptHistory attempt = of(attemptHistories, queued.attempt());
         attempt.queued = Math.min(attempt.queued, queued.nanos());
-      } else if (event instanceof AttemptEvent.Granted granted) {
+      } else if (event instanceof AttemptEvent.AttemptGranted granted) {
         of(attemptHistories, granted.attempt()).grant(granted);
-      } else if (event instanceof AttemptEvent.Extended extended) {
+      } else if (event instanceof AttemptEvent.AttemptExtended extended) {
         of(attemptHistories, extended.attempt()).extend(extended.nanos(), extended.validUntil());
-      } else if (event instanceof AttemptEvent.Narrowed narrowed) {
+      } else if (event instanceof AttemptEvent.AttemptNarrowed narrowed) {
         of(attemptHistories, narrowed.attempt()).narrow(narrowed.nanos(), narrowed.mode());
-      } else if (event instanceof AttemptEvent.GaveUp gaveUp) {
+      } else if (event instanceof AttemptEvent.AttemptGivenUp gaveUp) {
         of(attemptHistories, gaveUp.attempt()).end(gaveUp.nanos(), false);
-      } else if (event instanceof AttemptEvent.Released released) {
+      } else if (event instanceof AttemptEvent.AttemptReleased released) {
         of(attemptHistories, released.attempt()).end(released.nanos(), false);
-      } else if (event instanceof AttemptEvent.Lost lost) {
+      } else if (event instanceof AttemptEvent.AttemptLost lost) {
         of(attemptHistories, lost.attempt()).end(lost.nanos(), true);
-      } else if (event instanceof AttemptEvent.Died died) {
+      } else if (event instanceof AttemptEvent.ProcessDied died) {
         attemptHistories.values().stream()
             .filter(attempt -> attempt.process.equals(died.process()))
             .forEach(attempt -> attempt.end(died.nanos(), true));
@@ -91,7 +91,7 @@ final class AttemptHistory {
     return attempt;
   }
 
-  private void grant(AttemptEvent.Granted event) {
+  private void grant(AttemptEvent.AttemptGranted event) {
     granted = event.nanos();
     token = event.token();
     if (ended == NEVER) {

@@ -21,7 +21,7 @@ public final class RedisSentinels implements AutoCloseable {
       "sentinel resolve-hostnames yes\nsentinel announce-hostnames yes";
 
   private final List<RedisServer> servers = new ArrayList<>();
-  private final List<Sentinel> sentinels = new ArrayList<>();
+  private final List<SentinelProcess> sentinels = new ArrayList<>();
   private final List<Integer> ports = new ArrayList<>();
 
   /** Those that clients connect to. */
@@ -132,13 +132,13 @@ public final class RedisSentinels implements AutoCloseable {
                 NAME,
                 access == null ? "" : access.ofSentinels(entry, NAME)));
     List<String> command = List.of(binary.toString(), config.toString(), "--sentinel");
-    sentinels.add(new Sentinel(port, folder, command, password()));
+    sentinels.add(new SentinelProcess(port, folder, command, password()));
     ports.add(port);
     entries.add(entry);
   }
 
-  private static final class Sentinel extends ServerProcess {
-    Sentinel(int port, Path folder, List<String> command, @Nullable String password) {
+  private static final class SentinelProcess extends ServerProcess {
+    SentinelProcess(int port, Path folder, List<String> command, @Nullable String password) {
       super(
           "sentinel",
           port,
@@ -291,7 +291,7 @@ public final class RedisSentinels implements AutoCloseable {
 
   @Override
   public void close() {
-    sentinels.forEach(Sentinel::close);
+    sentinels.forEach(SentinelProcess::close);
     servers.forEach(RedisServer::close);
   }
 }

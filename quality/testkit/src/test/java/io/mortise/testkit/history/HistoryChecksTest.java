@@ -20,19 +20,19 @@ class HistoryChecksTest {
   private final List<AttemptEvent> history = new ArrayList<>();
 
   private void hold(String id, Mode mode, long asked, long granted, long token, long released) {
-    history.add(new AttemptEvent.Asked(asked, id, "p-" + id, "L", mode));
-    history.add(new AttemptEvent.Granted(granted, id, token, FOREVER));
-    history.add(new AttemptEvent.Released(released, id));
+    history.add(new AttemptEvent.AttemptAsked(asked, id, "p-" + id, "L", mode));
+    history.add(new AttemptEvent.AttemptGranted(granted, id, token, FOREVER));
+    history.add(new AttemptEvent.AttemptReleased(released, id));
   }
 
   private void queue(String id, long asked, long queued) {
-    history.add(new AttemptEvent.Asked(asked, id, "p-" + id, "L", Mode.EXCLUSIVE));
-    history.add(new AttemptEvent.Queued(queued, id));
+    history.add(new AttemptEvent.AttemptAsked(asked, id, "p-" + id, "L", Mode.EXCLUSIVE));
+    history.add(new AttemptEvent.AttemptQueued(queued, id));
   }
 
   private void grant(String id, long granted, long token, long released) {
-    history.add(new AttemptEvent.Granted(granted, id, token, FOREVER));
-    history.add(new AttemptEvent.Released(released, id));
+    history.add(new AttemptEvent.AttemptGranted(granted, id, token, FOREVER));
+    history.add(new AttemptEvent.AttemptReleased(released, id));
   }
 
   private static List<String> rules(List<Violation> found) {
@@ -59,37 +59,37 @@ class HistoryChecksTest {
   @Test
   void givenTheSameOnAnotherLock_thenNothingIsFound() {
     hold("a", Mode.EXCLUSIVE, 0, 1, 10, 5);
-    history.add(new AttemptEvent.Asked(0, "b", "p", "another", Mode.EXCLUSIVE));
-    history.add(new AttemptEvent.Granted(2, "b", 3, FOREVER));
+    history.add(new AttemptEvent.AttemptAsked(0, "b", "p", "another", Mode.EXCLUSIVE));
+    history.add(new AttemptEvent.AttemptGranted(2, "b", 3, FOREVER));
     assertThat(HistoryChecks.all(history, true)).isEmpty();
   }
 
   @Test
   void givenBeliefThatEndedByItsOwnDeadline_whenAnotherIsGranted_thenNothingIsFound() {
-    history.add(new AttemptEvent.Asked(0, "a", "p", "L", Mode.EXCLUSIVE));
-    history.add(new AttemptEvent.Granted(1, "a", 10, 100));
-    history.add(new AttemptEvent.Extended(50, "a", 150));
+    history.add(new AttemptEvent.AttemptAsked(0, "a", "p", "L", Mode.EXCLUSIVE));
+    history.add(new AttemptEvent.AttemptGranted(1, "a", 10, 100));
+    history.add(new AttemptEvent.AttemptExtended(50, "a", 150));
     hold("b", Mode.EXCLUSIVE, 0, 150, 11, 200);
     assertThat(HistoryChecks.exclusion(history)).isEmpty();
   }
 
   @Test
   void givenBeliefThatIsExtendedAfterItsDeadline_whenAnotherIsGranted_thenExclusionIsBroken() {
-    history.add(new AttemptEvent.Asked(0, "a", "p", "L", Mode.EXCLUSIVE));
-    history.add(new AttemptEvent.Granted(1, "a", 10, 100));
+    history.add(new AttemptEvent.AttemptAsked(0, "a", "p", "L", Mode.EXCLUSIVE));
+    history.add(new AttemptEvent.AttemptGranted(1, "a", 10, 100));
     hold("b", Mode.EXCLUSIVE, 0, 110, 11, 200);
-    history.add(new AttemptEvent.Extended(120, "a", 220));
+    history.add(new AttemptEvent.AttemptExtended(120, "a", 220));
     assertThat(rules(HistoryChecks.exclusion(history))).containsExactly("exclusion");
   }
 
   @Test
   void givenLossOrDeathBeforeTheNextGrant_thenNothingIsFound() {
-    history.add(new AttemptEvent.Asked(0, "a", "p", "L", Mode.EXCLUSIVE));
-    history.add(new AttemptEvent.Granted(1, "a", 10, FOREVER));
-    history.add(new AttemptEvent.Lost(4, "a"));
-    history.add(new AttemptEvent.Asked(1, "b", "q", "L", Mode.EXCLUSIVE));
-    history.add(new AttemptEvent.Granted(5, "b", 11, FOREVER));
-    history.add(new AttemptEvent.Died(7, "q"));
+    history.add(new AttemptEvent.AttemptAsked(0, "a", "p", "L", Mode.EXCLUSIVE));
+    history.add(new AttemptEvent.AttemptGranted(1, "a", 10, FOREVER));
+    history.add(new AttemptEvent.AttemptLost(4, "a"));
+    history.add(new AttemptEvent.AttemptAsked(1, "b", "q", "L", Mode.EXCLUSIVE));
+    history.add(new AttemptEvent.AttemptGranted(5, "b", 11, FOREVER));
+    history.add(new AttemptEvent.ProcessDied(7, "q"));
     hold("c", Mode.EXCLUSIVE, 6, 8, 12, 9);
     assertThat(HistoryChecks.all(history, true)).isEmpty();
   }
@@ -105,9 +105,9 @@ class HistoryChecksTest {
 
   @Test
   void givenWriterThatNarrowed_thenReadersMayShare_andBeforeNot() {
-    history.add(new AttemptEvent.Asked(0, "w", "p", "L", Mode.EXCLUSIVE));
-    history.add(new AttemptEvent.Granted(1, "w", 10, FOREVER));
-    history.add(new AttemptEvent.Narrowed(5, "w", Mode.SHARED));
+    history.add(new AttemptEvent.AttemptAsked(0, "w", "p", "L", Mode.EXCLUSIVE));
+    history.add(new AttemptEvent.AttemptGranted(1, "w", 10, FOREVER));
+    history.add(new AttemptEvent.AttemptNarrowed(5, "w", Mode.SHARED));
     hold("r", Mode.SHARED, 0, 6, 11, 9);
     assertThat(HistoryChecks.exclusion(history)).isEmpty();
     hold("s", Mode.SHARED, 0, 4, 12, 9);
@@ -177,9 +177,9 @@ class HistoryChecksTest {
   void givenAttemptThatGaveUpAfterItWasPassed_thenOrderOfArrivalIsBroken_butNotIfBefore() {
     queue("a", 0, 1);
     hold("b", Mode.EXCLUSIVE, 2, 5, 10, 6);
-    history.add(new AttemptEvent.GaveUp(7, "a"));
+    history.add(new AttemptEvent.AttemptGivenUp(7, "a"));
     assertThat(rules(HistoryChecks.fifo(history))).containsExactly("first come, first served");
-    history.set(history.size() - 1, new AttemptEvent.GaveUp(4, "a"));
+    history.set(history.size() - 1, new AttemptEvent.AttemptGivenUp(4, "a"));
     assertThat(HistoryChecks.fifo(history)).isEmpty();
   }
 
@@ -190,9 +190,9 @@ class HistoryChecksTest {
     grant("b", 5, 10, 6);
     grant("a", 7, 11, 8);
     queue("lost", 0, 1);
-    history.add(new AttemptEvent.Lost(100, "lost"));
+    history.add(new AttemptEvent.AttemptLost(100, "lost"));
     queue("dead", 0, 1);
-    history.add(new AttemptEvent.Died(100, "p-dead"));
+    history.add(new AttemptEvent.ProcessDied(100, "p-dead"));
     assertThat(HistoryChecks.fifo(history)).isEmpty();
   }
 
@@ -216,7 +216,7 @@ class HistoryChecksTest {
 
   @Test
   void givenEventOfAnAttemptThatNeverAsked_thenTheHistoryIsRefused() {
-    history.add(new AttemptEvent.Released(1, "a"));
+    history.add(new AttemptEvent.AttemptReleased(1, "a"));
     assertThatThrownBy(() -> HistoryChecks.exclusion(history))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("'a'");
@@ -225,8 +225,8 @@ class HistoryChecksTest {
   @Test
   void givenEventsRecordedOutOfOrder_thenTheyComeBackByTime() {
     HistoryRecorder recorder = new HistoryRecorder();
-    recorder.add(new AttemptEvent.Released(9, "a"));
-    recorder.add(new AttemptEvent.Asked(1, "a", "p", "L", Mode.EXCLUSIVE));
+    recorder.add(new AttemptEvent.AttemptReleased(9, "a"));
+    recorder.add(new AttemptEvent.AttemptAsked(1, "a", "p", "L", Mode.EXCLUSIVE));
     assertThat(recorder.events()).extracting(AttemptEvent::nanos).containsExactly(1L, 9L);
   }
 }

@@ -21,7 +21,7 @@ import java.util.stream.Stream;
 public final class EquivalentMutants {
   private final Set<String> listed = new HashSet<>();
 
-  private record Entry(
+  private record ListedMutant(
       String where, String script, String operator, String before, String after, int nth) {
     boolean fits(ScriptMutant mutant, String folder) {
       return mutant.resource().equals(folder + script)
@@ -47,7 +47,7 @@ public final class EquivalentMutants {
   public static EquivalentMutants in(Path folder, List<ScriptMutant> mutants, String resources) {
     EquivalentMutants equivalentMutants = new EquivalentMutants();
     List<String> wrong = new ArrayList<>();
-    for (Entry entry : entries(folder, wrong)) {
+    for (ListedMutant entry : entries(folder, wrong)) {
       List<ScriptMutant> fitting =
           mutants.stream().filter(each -> entry.fits(each, resources)).toList();
       boolean told = entry.nth() > 0 ? entry.nth() <= fitting.size() : fitting.size() == 1;
@@ -63,8 +63,8 @@ public final class EquivalentMutants {
     return equivalentMutants;
   }
 
-  private static List<Entry> entries(Path folder, List<String> wrong) {
-    List<Entry> entries = new ArrayList<>();
+  private static List<ListedMutant> entries(Path folder, List<String> wrong) {
+    List<ListedMutant> entries = new ArrayList<>();
     try (Stream<Path> files = Files.list(folder)) {
       for (Path file : files.filter(each -> each.toString().endsWith(".tsv")).sorted().toList()) {
         boolean reason = false;
@@ -78,7 +78,7 @@ public final class EquivalentMutants {
             wrong.add(where + ": is no entry with a reason above it");
           } else {
             int nth = fields.length == 5 ? Integer.parseInt(fields[4]) : 0;
-            entries.add(new Entry(where, fields[0], fields[1], fields[2], fields[3], nth));
+            entries.add(new ListedMutant(where, fields[0], fields[1], fields[2], fields[3], nth));
           }
         }
       }

@@ -58,7 +58,7 @@ public class ExpiringKeySession implements StoreSession {
   private final ExpiringKeys keys;
   private final Ticker ticker;
   private final SessionSpec spec;
-  private final Map<AttemptId, Hold> holds = new ConcurrentHashMap<>();
+  private final Map<AttemptId, HeldKey> holds = new ConcurrentHashMap<>();
   private final Map<Long, SessionNotification.HoldEnded> holdEnded = new ConcurrentSkipListMap<>();
   private final AtomicLong notificationIds = new AtomicLong();
 
@@ -72,11 +72,11 @@ public class ExpiringKeySession implements StoreSession {
   private boolean created;
 
   /** A key that this session may have in the server. */
-  private static final class Hold {
+  private static final class HeldKey {
     final AttemptKey key;
     volatile boolean granted;
 
-    Hold(AttemptKey key) {
+    HeldKey(AttemptKey key) {
       this.key = key;
     }
   }
@@ -142,7 +142,7 @@ public class ExpiringKeySession implements StoreSession {
   private CompletableFuture<Reply> acquire(Request request) {
     AttemptId attempt = request.attempt();
     // Listed before it is sent: see above.
-    holds.computeIfAbsent(attempt, absent -> new Hold(key(request)));
+    holds.computeIfAbsent(attempt, absent -> new HeldKey(key(request)));
     return keys.take(request.name(), attempt, spec)
         .thenCompose(
             take -> {
@@ -163,7 +163,7 @@ public class ExpiringKeySession implements StoreSession {
   }
 
   private Reply granted(AttemptId attempt) {
-    Hold hold = holds.get(attempt);
+    HeldKey hold = holds.get(attempt);
     if (hold != null) {
       hold.granted = true;
     }
@@ -183,7 +183,7 @@ public class ExpiringKeySession implements StoreSession {
   }
 
   private void forgetUnlessGranted(AttemptId attempt) {
-    Hold hold = holds.get(attempt);
+    HeldKey hold = holds.get(attempt);
     if (hold != null && !hold.granted) {
       holds.remove(attempt);
     }

@@ -105,7 +105,7 @@ public final class ContendedRequest {
       }
     } else if (done && row.getString(1) != null) {
       pendingNotifications.add(
-          new SessionNotification.Granted(
+          new SessionNotification.HoldGranted(
               request.name(),
               AttemptId.parse(row.getString(1)),
               row.getLong(2),

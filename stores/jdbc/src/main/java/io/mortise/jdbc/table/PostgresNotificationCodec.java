@@ -32,7 +32,7 @@ public final class PostgresNotificationCodec {
   static String encode(SessionNotification sessionNotification) {
     String head =
         sessionNotification.attempt().encoded() + "\n" + sessionNotification.name().value();
-    if (sessionNotification instanceof SessionNotification.Granted granted) {
+    if (sessionNotification instanceof SessionNotification.HoldGranted granted) {
       return "granted\n"
           + head
           + "\n"
@@ -74,7 +74,7 @@ public final class PostgresNotificationCodec {
     try {
       String kind = fields[0];
       if (count == FIELDS && kind.equals("granted")) {
-        return new SessionNotification.Granted(
+        return new SessionNotification.HoldGranted(
             LockName.of(fields[2]),
             AttemptId.parse(fields[1]),
             Long.parseLong(fields[3]),

@@ -263,7 +263,7 @@ public abstract class SessionRepository extends StatementCache {
         .set("session", notifications.attempt().session().value())
         .set("attempt", notifications.attempt().encoded())
         .set("now_us", now);
-    if (notifications instanceof SessionNotification.Granted granted) {
+    if (notifications instanceof SessionNotification.HoldGranted granted) {
       namedStatement
           .set("kind", "granted")
           .set("token", granted.token())
@@ -311,7 +311,7 @@ public abstract class SessionRepository extends StatementCache {
     AttemptId attempt = AttemptId.parse(row.getString("attempt"));
     return switch (row.getString("kind")) {
       case "granted" ->
-          new SessionNotification.Granted(
+          new SessionNotification.HoldGranted(
               name,
               attempt,
               row.getLong("token"),

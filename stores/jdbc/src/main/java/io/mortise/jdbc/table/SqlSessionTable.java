@@ -144,7 +144,7 @@ public final class SqlSessionTable {
     return JudgementResult.alive(found, now).verdict();
   }
 
-  /** See {@link io.mortise.support.liveness.HeartbeatStore#end}. */
+  /** See {@link io.mortise.support.liveness.BeatStore#end}. */
   public boolean end(SessionId id, long beat) throws SQLException {
     boolean ended =
         repository.endSession(id.value(), beat) || repository.session(id.value()) == null;
@@ -155,8 +155,8 @@ public final class SqlSessionTable {
   }
 
   /**
-   * See {@link io.mortise.support.liveness.HeartbeatStore#revive}. A renewal that comes first has
-   * done it.
+   * See {@link io.mortise.support.liveness.BeatStore#revive}. A renewal that comes first has done
+   * it.
    */
   public boolean revive(SessionId id, long now) throws SQLException {
     SessionRepository.SessionRow found = repository.session(id.value());

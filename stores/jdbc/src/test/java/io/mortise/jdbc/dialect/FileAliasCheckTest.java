@@ -129,7 +129,7 @@ class FileAliasCheckTest {
       assertThat(waiter.acquire("a", waiter.attempt())).isInstanceOf(Reply.Queued.class);
       holder.abandon("a", held);
       assertThat(waiter.hints.poll(20, TimeUnit.SECONDS))
-          .isInstanceOf(SessionNotification.Granted.class);
+          .isInstanceOf(SessionNotification.HoldGranted.class);
     }
   }
 

@@ -98,7 +98,7 @@ class MySqlFailureTest {
                       instanceof Reply.Ended);
       SessionNotification sessionNotification = waiter.hints.poll(20, TimeUnit.SECONDS);
       while (sessionNotification != null
-          && !(sessionNotification instanceof SessionNotification.Granted)) {
+          && !(sessionNotification instanceof SessionNotification.HoldGranted)) {
         sessionNotification = waiter.hints.poll(20, TimeUnit.SECONDS);
       }
       assertThat(sessionNotification)

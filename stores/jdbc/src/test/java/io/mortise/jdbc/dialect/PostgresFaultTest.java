@@ -416,7 +416,7 @@ class PostgresFaultTest {
       long released = System.nanoTime();
       holder.abandon("a", held);
       assertThat(waiter.hints.poll(20, TimeUnit.SECONDS))
-          .isInstanceOf(SessionNotification.Granted.class);
+          .isInstanceOf(SessionNotification.HoldGranted.class);
       millis.add(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - released));
       waiter.abandon("a", waits);
     }

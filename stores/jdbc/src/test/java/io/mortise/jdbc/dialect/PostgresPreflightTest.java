@@ -196,7 +196,7 @@ class PostgresPreflightTest {
         assertThat(waiter.acquire(name, waiter.attempt())).isInstanceOf(Reply.Queued.class);
         assertThat(holder.abandon(name, held)).isInstanceOf(Reply.Ended.class);
         assertThat(waiter.notifications())
-            .hasAtLeastOneElementOfType(SessionNotification.Granted.class);
+            .hasAtLeastOneElementOfType(SessionNotification.HoldGranted.class);
       }
     } finally {
       sql(

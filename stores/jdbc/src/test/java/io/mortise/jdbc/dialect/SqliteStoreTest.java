@@ -73,8 +73,8 @@ class SqliteStoreTest {
           .isEqualTo(
               new Reply.Ended(held, Reply.AttemptState.HELD, Reply.EndReason.RELEASED, false));
 
-      SessionNotification.Granted granted =
-          (SessionNotification.Granted) waiter.hints.poll(20, TimeUnit.SECONDS);
+      SessionNotification.HoldGranted granted =
+          (SessionNotification.HoldGranted) waiter.hints.poll(20, TimeUnit.SECONDS);
       assertThat(granted.attempt()).isEqualTo(waits);
       assertThat(granted.token()).isGreaterThan(token);
       assertThat(waiter.granted("a", waits).token()).isEqualTo(granted.token());
@@ -411,7 +411,7 @@ class SqliteStoreTest {
         SessionNotification sessionNotification = waiter.hints.poll(20, TimeUnit.SECONDS);
         assertThat(sessionNotification)
             .as("round " + i)
-            .isInstanceOf(SessionNotification.Granted.class);
+            .isInstanceOf(SessionNotification.HoldGranted.class);
         assertThat(sessionNotification.attempt()).isEqualTo(waits);
         waiter.abandon("a", waits);
       }

@@ -208,7 +208,7 @@ class FileNotifierTest {
       holder.abandon("a", held);
 
       assertThat(waiter.hints.poll(20, TimeUnit.SECONDS))
-          .isInstanceOf(SessionNotification.Granted.class);
+          .isInstanceOf(SessionNotification.HoldGranted.class);
     }
     assertThat(precious).hasContent(PRECIOUS);
   }

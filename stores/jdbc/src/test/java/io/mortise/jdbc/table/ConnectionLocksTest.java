@@ -283,7 +283,7 @@ class ConnectionLocksTest extends ServerStatementsFixture {
         SessionNotification sessionNotification = waiter.hints.poll(20, TimeUnit.SECONDS);
         assertThat(sessionNotification)
             .isInstanceOfSatisfying(
-                SessionNotification.Granted.class,
+                SessionNotification.HoldGranted.class,
                 granted -> assertThat(granted.attempt()).isEqualTo(waiting));
         waiter.abandon("lock", waiting);
         // The first may meet the connection that broke.

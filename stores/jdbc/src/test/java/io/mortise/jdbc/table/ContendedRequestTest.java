@@ -98,8 +98,8 @@ class ContendedRequestTest {
         assertThat(ContendedRequestRunner.reply(storeConnection, abandon(first)))
             .isEqualTo(
                 new Reply.Ended(first, Reply.AttemptState.HELD, Reply.EndReason.RELEASED, false));
-        SessionNotification.Granted granted =
-            (SessionNotification.Granted) storeConnection.takeNotifications().get(0);
+        SessionNotification.HoldGranted granted =
+            (SessionNotification.HoldGranted) storeConnection.takeNotifications().get(0);
         assertThat(granted.attempt()).isEqualTo(second);
         assertThat(granted.token()).isGreaterThan(firstToken);
         assertThat(granted.wanted()).as("one more waits").isTrue();
@@ -108,7 +108,8 @@ class ContendedRequestTest {
         assertThat(ContendedRequestRunner.reply(storeConnection, abandon(second)))
             .isInstanceOf(Reply.Ended.class);
         assertThat(
-                ((SessionNotification.Granted) storeConnection.takeNotifications().get(0)).wanted())
+                ((SessionNotification.HoldGranted) storeConnection.takeNotifications().get(0))
+                    .wanted())
             .isFalse();
         assertThat(ContendedRequestRunner.reply(storeConnection, abandon(third)))
             .isInstanceOf(Reply.Ended.class);

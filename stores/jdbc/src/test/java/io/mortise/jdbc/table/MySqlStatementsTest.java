@@ -400,7 +400,7 @@ class MySqlStatementsTest extends ServerStatementsFixture {
     TokenRange tokenRange = block(changed());
     assertThat(told)
         .containsExactly(
-            new SessionNotification.Granted(
+            new SessionNotification.HoldGranted(
                 NAME, OTHER, tokenRange.token(), tokenRange.tokens(), false, false));
   }
 

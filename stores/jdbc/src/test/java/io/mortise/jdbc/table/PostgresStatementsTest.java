@@ -161,7 +161,8 @@ class PostgresStatementsTest extends ServerStatementsFixture {
                 storeConnection.repository, abandon, sessionNotification -> {}))
         .isFalse();
     assertThat(hints())
-        .containsExactly(hint(new SessionNotification.Granted(NAME, OTHER, 7, 8, false, false)));
+        .containsExactly(
+            hint(new SessionNotification.HoldGranted(NAME, OTHER, 7, 8, false, false)));
   }
 
   /**

@@ -407,7 +407,7 @@ abstract class ServerStatementsFixture {
     assertThat(newsWithoutIds()).containsExactlyInAnyOrder(gone, strangers, grantedNews(expected));
     assertThat(told)
         .containsExactly(
-            new SessionNotification.Granted(
+            new SessionNotification.HoldGranted(
                 NAME,
                 heir.attempt(),
                 (long) expected.get("token"),

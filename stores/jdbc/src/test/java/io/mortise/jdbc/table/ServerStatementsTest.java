@@ -552,11 +552,11 @@ class ServerStatementsTest extends ServerStatementsFixture {
     assertThat(storeConnection.repository.tell(holdEnded, expires - 1)).isTrue();
     assertThat(
             storeConnection.repository.tell(
-                new SessionNotification.Granted(NAME, OTHER, 7, 8, true, false), 0))
+                new SessionNotification.HoldGranted(NAME, OTHER, 7, 8, true, false), 0))
         .isTrue();
     assertThat(
             storeConnection.repository.tell(
-                new SessionNotification.Granted(NAME, THIRD, 7, 8, false, true), 0))
+                new SessionNotification.HoldGranted(NAME, THIRD, 7, 8, false, true), 0))
         .isTrue();
     String session = OTHER.session().value();
     Map<String, Object> goneNews =

@@ -1,6 +1,7 @@
 package io.mortise.redis.lettuce;
 
 import io.lettuce.core.RedisClient;
+import io.mortise.redis.RedisOptions;
 import io.mortise.redis.RedisStore;
 import io.mortise.redis.transport.RedisTransport;
 import io.mortise.redis.transport.TransportFactory;
@@ -20,7 +21,7 @@ public final class LettuceStore {
    * @throws io.mortise.StoreUnavailableException if the server cannot be reached
    * @throws io.mortise.StoreUnfitException if it can, but must not be used as it is
    */
-  public static LockStore over(RedisClient client, RedisStore.Options options) {
+  public static LockStore over(RedisClient client, RedisOptions options) {
     return RedisStore.over(new SuppliedClient(client), "redis:(client handed in)", options);
   }
 

@@ -11,7 +11,7 @@ import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.StaleTokenException;
 import io.mortise.redis.RedisFence;
-import io.mortise.redis.RedisStore;
+import io.mortise.redis.RedisOptions;
 import io.mortise.redis.transport.RedisTransport;
 import io.netty.util.Version;
 import java.time.Duration;
@@ -55,7 +55,7 @@ final class LettuceSmokeMain {
   }
 
   private static void overClient(RedisClient client) throws Exception {
-    RedisStore.Options options = RedisStore.Options.DEFAULT.withNamespace("over");
+    RedisOptions options = RedisOptions.DEFAULT.withNamespace("over");
     try (LockClient one = LockClient.builder().store(LettuceStore.over(client, options)).build();
         LockClient other = LockClient.builder().store(LettuceStore.over(client, options)).build()) {
       handOff(one, other);

@@ -210,7 +210,7 @@ public final class LockCodec {
     int at = 1 + ATTEMPT;
     return switch (text.charAt(0)) {
       case 'G' ->
-          new SessionNotification.Granted(
+          new SessionNotification.HoldGranted(
               LockName.of(text.substring(at + 22)),
               attempt,
               number(text, at, at + 16),

@@ -24,21 +24,21 @@ import org.jspecify.annotations.Nullable;
 /** Reads the answers of inspect.lua; the head of lock.lua defines the layout. */
 public final class ViewCodec {
   private final long now;
-  private final Map<String, SessionState> sessionStates = new HashMap<>();
+  private final Map<String, OwnerSession> sessionStates = new HashMap<>();
 
   /** The time until which the lock is shut: a dead holder's at-least time counts. */
   private long shut;
 
   private int capacity = Mode.SHARERS;
 
-  private record SessionState(Duration left, Duration ttl, @Nullable ClientLabel client) {
-    static final SessionState UNKNOWN = new SessionState(Duration.ZERO, Duration.ZERO, null);
+  private record OwnerSession(Duration left, Duration ttl, @Nullable ClientLabel client) {
+    static final OwnerSession UNKNOWN = new OwnerSession(Duration.ZERO, Duration.ZERO, null);
 
-    static SessionState of(long millisLeft, String value) {
+    static OwnerSession of(long millisLeft, String value) {
       Duration left = Duration.ofMillis(millisLeft == -2 ? 0 : Math.max(1, millisLeft));
       return value.length() < 33
-          ? new SessionState(left, Duration.ZERO, null)
-          : new SessionState(
+          ? new OwnerSession(left, Duration.ZERO, null)
+          : new OwnerSession(
               left,
               Duration.ofMillis(number(value, 16, 32)),
               ClientLabel.parse(value.substring(33)));
@@ -54,7 +54,7 @@ public final class ViewCodec {
     int end = told.indexOf("");
     for (int i = end + 1; i + 2 < told.size(); i += 3) {
       codec.sessionStates.put(
-          told.get(i), SessionState.of(Long.parseLong(told.get(i + 1)), told.get(i + 2)));
+          told.get(i), OwnerSession.of(Long.parseLong(told.get(i + 1)), told.get(i + 2)));
     }
     return codec.view(name, told.get(1), Integer.parseInt(told.get(2)), told.subList(3, end));
   }
@@ -157,13 +157,13 @@ public final class ViewCodec {
     }
   }
 
-  private SessionState session(AttemptId attempt) {
-    return sessionStates.getOrDefault(attempt.session().value(), SessionState.UNKNOWN);
+  private OwnerSession session(AttemptId attempt) {
+    return sessionStates.getOrDefault(attempt.session().value(), OwnerSession.UNKNOWN);
   }
 
   private LockParticipant party(
       AttemptId attempt, String label, int weight, long token, long since, long freeAt) {
-    SessionState sessionState = session(attempt);
+    OwnerSession sessionState = session(attempt);
     return attempt.participant(
         sessionState.client(),
         label,

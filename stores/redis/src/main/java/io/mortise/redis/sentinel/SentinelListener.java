@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
  * Listens to one Sentinel after the other for a new master. A connection to a demoted primary need
  * not break: a primary cut off from the others still answers.
  */
-public final class SentinelListener implements AutoCloseable {
+final class SentinelListener implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(SentinelListener.class);
   private static final long LOOK_MILLIS = 1_000;
 
@@ -34,7 +34,7 @@ public final class SentinelListener implements AutoCloseable {
    * @param told gets the address that a Sentinel names, {@code host:port}, now and then and at once
    *     after a failover; must be fast
    */
-  public SentinelListener(
+  SentinelListener(
       List<Endpoint> sentinels,
       String name,
       ScheduledExecutorService timer,

@@ -10,10 +10,10 @@ import io.mortise.spi.LockStore;
  * @param display its name in messages
  * @param connector connects to it
  */
-public record Shard(String id, String display, Connector connector) {
+public record Shard(String id, String display, ShardConnector connector) {
   /** Connects, and checks whether the server is fit. */
   @FunctionalInterface
-  public interface Connector {
+  public interface ShardConnector {
     /**
      * Blocks.
      *

@@ -21,14 +21,14 @@ final class ConnectionOutage {
   private final Ticker ticker;
 
   /** Since when there has been no connection, and why none could be made; null while there is. */
-  private volatile @Nullable Outage outage;
+  private volatile @Nullable ConnectionFailure outage;
 
   /**
    * The reason why a connection cannot be opened.
    *
    * @param warned whether it was logged
    */
-  private record Outage(long since, String reason, boolean warned) {
+  private record ConnectionFailure(long since, String reason, boolean warned) {
     String at(long now) {
       Duration lasted = Duration.ofNanos(now - since);
       return "There %s: %s."
@@ -46,7 +46,7 @@ final class ConnectionOutage {
 
   /** The message for a caller whose command cannot be sent. */
   String text() {
-    Outage now = outage;
+    ConnectionFailure now = outage;
     return now == null ? "There is no connection." : now.at(ticker.nanos());
   }
 
@@ -55,7 +55,7 @@ final class ConnectionOutage {
     if (outage != null) {
       return false;
     }
-    outage = new Outage(ticker.nanos(), "the last one broke: " + reason(why), false);
+    outage = new ConnectionFailure(ticker.nanos(), "the last one broke: " + reason(why), false);
     return true;
   }
 
@@ -70,7 +70,7 @@ final class ConnectionOutage {
 
   /** There is a connection again. */
   void end(Endpoint endpoint) {
-    Outage before = outage;
+    ConnectionFailure before = outage;
     outage = null;
     if (before != null && before.warned()) {
       log.info(
@@ -83,11 +83,11 @@ final class ConnectionOutage {
   /** Waiters do not learn the cause, so a cause that needs a person is logged once. */
   void failed(Throwable failure, EndpointResolver endpointResolver, boolean closed) {
     String reason = reason(failure);
-    Outage before = outage;
+    ConnectionFailure before = outage;
     long nanos = ticker.nanos();
     long since = before == null ? nanos : before.since();
     boolean warned = before != null && before.warned() && before.reason().equals(reason);
-    Outage now = new Outage(since, reason, warned);
+    ConnectionFailure now = new ConnectionFailure(since, reason, warned);
     boolean refused =
         failure instanceof ErrorReplyException
             || failure instanceof SSLException
@@ -99,7 +99,7 @@ final class ConnectionOutage {
           endpointResolver,
           DurationText.format(Duration.ofNanos(nanos - since)),
           reason);
-      now = new Outage(since, reason, true);
+      now = new ConnectionFailure(since, reason, true);
     }
     outage = now;
   }

@@ -30,7 +30,7 @@ final class ConnectionWatch {
   private final ReentrantLock writing;
   private final Ticker ticker;
   private final long timeoutNanos;
-  private final ArrayDeque<HeldCommand> held = new ArrayDeque<>();
+  private final ArrayDeque<WaitingCommand> held = new ArrayDeque<>();
 
   /** The connection that is being probed, or was dropped and is being replaced. */
   private volatile @Nullable RespConnection probed;
@@ -40,7 +40,7 @@ final class ConnectionWatch {
    *
    * @param pinned the only connection that it may travel on; null for any
    */
-  record HeldCommand(
+  record WaitingCommand(
       @Nullable RespConnection pinned, PendingCommand command, List<String> words, long since) {}
 
   ConnectionWatch(ReentrantLock writing, Ticker ticker, long timeoutNanos) {
@@ -71,7 +71,7 @@ final class ConnectionWatch {
     if (probed == null || (pinned != null && pinned != to)) {
       return false;
     }
-    held.add(new HeldCommand(pinned, command, List.of(words), ticker.nanos()));
+    held.add(new WaitingCommand(pinned, command, List.of(words), ticker.nanos()));
     return true;
   }
 
@@ -110,8 +110,8 @@ final class ConnectionWatch {
    *
    * @return commands pinned to the old connection, to {@link #fail} once the lock is free
    */
-  List<HeldCommand> replaced(RespConnection next) {
-    List<HeldCommand> stale = new ArrayList<>();
+  List<WaitingCommand> replaced(RespConnection next) {
+    List<WaitingCommand> stale = new ArrayList<>();
     held.removeIf(
         one -> {
           boolean goes =
@@ -130,7 +130,7 @@ final class ConnectionWatch {
   /** Sends the held commands, in order. */
   private void release(RespConnection to) {
     probed = null;
-    for (HeldCommand one = held.poll(); one != null; one = held.poll()) {
+    for (WaitingCommand one = held.poll(); one != null; one = held.poll()) {
       to.waiting.add(one.command);
       DirectTransport.write(to, one.words.toArray(String[]::new));
     }
@@ -138,7 +138,7 @@ final class ConnectionWatch {
 
   /** No new connection could be opened: the held commands fail. */
   void givenUp(String reason) {
-    List<HeldCommand> stale;
+    List<WaitingCommand> stale;
     writing.lock();
     try {
       probed = null;
@@ -151,7 +151,7 @@ final class ConnectionWatch {
   }
 
   /** Not under the lock: continuations take locks of their own. */
-  static void fail(List<HeldCommand> stale, String reason) {
+  static void fail(List<WaitingCommand> stale, String reason) {
     stale.forEach(one -> one.command.completeExceptionally(new NotSentException(reason)));
   }
 

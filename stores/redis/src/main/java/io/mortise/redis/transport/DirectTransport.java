@@ -466,7 +466,7 @@ public final class DirectTransport implements RedisTransport {
         return null;
       }
       open(endpointResolver, respConnection);
-      List<ConnectionWatch.HeldCommand> stale;
+      List<ConnectionWatch.WaitingCommand> stale;
       writing.lock();
       try {
         for (Subscriptions.SubscribeCommand subscribeCommand : subscriptions.anew()) {

@@ -42,7 +42,7 @@ public final class SameServer {
 
   private final Endpoint endpoint;
   private final Ticker ticker;
-  private final List<Member> members = new CopyOnWriteArrayList<>();
+  private final List<ServerMember> members = new CopyOnWriteArrayList<>();
 
   /** The message about two servers while there seem to be two; null otherwise. */
   private volatile @Nullable String different;
@@ -105,21 +105,21 @@ public final class SameServer {
   }
 
   /** Resolves the endpoint of one more connection to the server. */
-  public Member member() {
-    Member member = new Member();
+  public ServerMember member() {
+    ServerMember member = new ServerMember();
     members.add(member);
     return member;
   }
 
   /** The identity behind one of the connections. */
-  public final class Member implements EndpointResolver {
+  public final class ServerMember implements EndpointResolver {
     /** Null until the first connection is in use. */
     private volatile @Nullable DirectTransport transport;
 
     private volatile String runId = "";
     private volatile long begunAt;
 
-    private Member() {}
+    private ServerMember() {}
 
     /** Sets the transport that owns the connections. */
     public void belongsTo(DirectTransport user) {
@@ -149,7 +149,7 @@ public final class SameServer {
         }
         begunAt = ticker.nanos();
         runId = mine.runId;
-        for (Member other : members) {
+        for (ServerMember other : members) {
           if (other != this && !other.runId.isEmpty() && !other.runId.equals(mine.runId)) {
             compare(mine, other);
           }
@@ -161,7 +161,7 @@ public final class SameServer {
       }
     }
 
-    private void compare(Identity mine, Member other) throws IOException {
+    private void compare(Identity mine, ServerMember other) throws IOException {
       DirectTransport theirs = other.transport;
       if (theirs == null || theirs.peer() == null) {
         if (ticker.nanos() - other.begunAt < MAKING_NANOS) {

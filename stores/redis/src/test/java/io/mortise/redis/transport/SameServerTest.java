@@ -79,7 +79,8 @@ class SameServerTest {
     return held;
   }
 
-  private DirectTransport connect(SameServer.Member member, FakeServer server) throws IOException {
+  private DirectTransport connect(SameServer.ServerMember member, FakeServer server)
+      throws IOException {
     EndpointResolver led =
         new EndpointResolver() {
           @Override

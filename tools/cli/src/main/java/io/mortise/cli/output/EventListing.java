@@ -1,6 +1,6 @@
 package io.mortise.cli.output;
 
-import io.mortise.cli.view.FlightEvents.Entry;
+import io.mortise.cli.view.FlightEvents.FlightEntry;
 import io.mortise.console.view.OutputSanitizer;
 import io.mortise.spi.time.DurationText;
 import java.time.ZoneId;
@@ -21,10 +21,10 @@ public final class EventListing {
    *
    * @param columns what a line may take
    */
-  public static List<String> lines(List<Entry> events, ZoneId zone, int columns) {
+  public static List<String> lines(List<FlightEntry> events, ZoneId zone, int columns) {
     List<List<String>> rows = new ArrayList<>();
     rows.add(List.of("TIME", "EVENT", "LOCK", "TOOK", "TOKEN", "DETAIL"));
-    for (Entry event : events) {
+    for (FlightEntry event : events) {
       rows.add(
           List.of(
               TIME.format(event.start().atZone(zone)),

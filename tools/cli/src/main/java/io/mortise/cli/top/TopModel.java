@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /** What was chosen on the screen, and what a key does to it. Asks no store. For one thread. */
 final class TopModel {
   /** What is shown. */
-  enum Page {
+  enum TopPage {
     LOCKS,
     LOCK,
     WAITS,
@@ -40,8 +40,8 @@ final class TopModel {
   private final Set<ConsoleAction> allowed;
   private final Requests requests;
 
-  private Page page = Page.LOCKS;
-  private TopRow.Order order = TopRow.Order.TROUBLE;
+  private TopPage page = TopPage.LOCKS;
+  private TopRow.TopOrder order = TopRow.TopOrder.TROUBLE;
   private String filter = "";
   private boolean filtering;
   private boolean paused;
@@ -62,11 +62,11 @@ final class TopModel {
     this.requests = requests;
   }
 
-  Page page() {
+  TopPage page() {
     return page;
   }
 
-  TopRow.Order order() {
+  TopRow.TopOrder order() {
     return order;
   }
 
@@ -300,31 +300,31 @@ final class TopModel {
       case 'j' -> move(KeyName.DOWN);
       case 'k' -> move(KeyName.UP);
       case '/' -> {
-        page = Page.LOCKS;
+        page = TopPage.LOCKS;
         close();
         filtering = true;
       }
-      case 's' -> order = page == Page.LOCKS ? order.next() : order;
+      case 's' -> order = page == TopPage.LOCKS ? order.next() : order;
       case 'p' -> paused = !paused;
-      case 'w' -> toggle(Page.WAITS);
-      case '?' -> toggle(Page.HELP);
+      case 'w' -> toggle(TopPage.WAITS);
+      case '?' -> toggle(TopPage.HELP);
       case 'e' -> evict(ConsoleAction.CLOSE);
       case 'E' -> evict(ConsoleAction.BREAK);
       default -> {}
     }
   }
 
-  private void toggle(Page other) {
-    page = page == other ? (open == null ? Page.LOCKS : Page.LOCK) : other;
+  private void toggle(TopPage other) {
+    page = page == other ? (open == null ? TopPage.LOCKS : TopPage.LOCK) : other;
     scroll = 0;
   }
 
   private void evict(ConsoleAction form) {
     if (form == ConsoleAction.CLOSE ? !mayEvict() : !mayEvictNow()) {
       say(refusal(form));
-    } else if (page == Page.LOCKS && chosen() != null) {
+    } else if (page == TopPage.LOCKS && chosen() != null) {
       openLock(chosen(), form);
-    } else if (page == Page.LOCK && open != null) {
+    } else if (page == TopPage.LOCK && open != null) {
       say(ASKING);
       requests.look(open, form);
     }
@@ -340,7 +340,7 @@ final class TopModel {
     if (name == null) {
       return;
     }
-    page = Page.LOCK;
+    page = TopPage.LOCK;
     open = name;
     detail = null;
     chosenAttempt = null;
@@ -363,7 +363,7 @@ final class TopModel {
       case HOME -> step(Integer.MIN_VALUE / 2);
       case END -> step(Integer.MAX_VALUE / 2);
       case ENTER -> {
-        if (page == Page.LOCKS) {
+        if (page == TopPage.LOCKS) {
           openLock(chosen(), null);
         }
       }
@@ -376,7 +376,7 @@ final class TopModel {
     switch (page) {
       case LOCKS -> filter = "";
       case LOCK -> {
-        page = Page.LOCKS;
+        page = TopPage.LOCKS;
         close();
       }
       case WAITS, HELP -> toggle(page);

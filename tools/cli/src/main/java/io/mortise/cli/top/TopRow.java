@@ -34,14 +34,14 @@ record TopRow(
     Duration waited) {
 
   /** What comes first. */
-  enum Order {
+  enum TopOrder {
     TROUBLE,
     NAME,
     HELD,
     WAITING;
 
     /** What the next press of the key leads to. */
-    Order next() {
+    TopOrder next() {
       return switch (this) {
         case TROUBLE -> NAME;
         case NAME -> HELD;

@@ -48,7 +48,7 @@ record TopSnapshot(
   private static final int EVENTS = 10;
 
   /** What is to be shown. */
-  record Query(String filter, TopRow.Order order, @Nullable String open) {}
+  record Query(String filter, TopRow.TopOrder order, @Nullable String open) {}
 
   static TopSnapshot of(Observer observer, Query query) {
     Instant now = observer.now();

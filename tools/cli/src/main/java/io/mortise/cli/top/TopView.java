@@ -162,7 +162,7 @@ final class TopView {
 
   private static String keys(TopModel model) {
     List<String> keys = new ArrayList<>();
-    boolean onLocks = model.page() == TopModel.Page.LOCKS;
+    boolean onLocks = model.page() == TopModel.TopPage.LOCKS;
     keys.add(onLocks ? "Enter open" : "Esc back");
     if (onLocks) {
       keys.add("/ filter" + (model.filter().isEmpty() ? "" : ": " + model.filter()));
@@ -170,7 +170,7 @@ final class TopView {
     }
     keys.add("w waits");
     keys.add("p stop");
-    boolean onParties = onLocks || model.page() == TopModel.Page.LOCK;
+    boolean onParties = onLocks || model.page() == TopModel.TopPage.LOCK;
     if (onParties && model.mayEvict()) {
       keys.add("e evict");
     }

@@ -30,7 +30,7 @@ public final class FlightEvents {
    * @param token 0 if there is none
    * @param detail outcome, label and reason
    */
-  public record Entry(
+  public record FlightEntry(
       Instant start, String kind, String lock, Duration took, long token, String detail) {
 
     /** As {@code --json} writes it. */
@@ -51,11 +51,11 @@ public final class FlightEvents {
    *
    * @throws IllegalArgumentException if there is no such file, or it cannot be read as a recording
    */
-  public static List<Entry> read(Path file) {
+  public static List<FlightEntry> read(Path file) {
     if (!Files.isRegularFile(file)) {
       throw new IllegalArgumentException("There is no file '" + file + "'.");
     }
-    List<Entry> found = new ArrayList<>();
+    List<FlightEntry> found = new ArrayList<>();
     try (RecordingFile recording = new RecordingFile(file)) {
       while (recording.hasMoreEvents()) {
         RecordedEvent event = recording.readEvent();
@@ -70,7 +70,7 @@ public final class FlightEvents {
     return found;
   }
 
-  private static Entry entry(RecordedEvent event) {
+  private static FlightEntry entry(RecordedEvent event) {
     StringJoiner detail = new StringJoiner(", ");
     for (String field :
         List.of("outcome", "end", "cause", "state", "access", "lockLabel", "store", "reason")) {
@@ -79,7 +79,7 @@ public final class FlightEvents {
         detail.add(text);
       }
     }
-    return new Entry(
+    return new FlightEntry(
         event.getStartTime(),
         event.getEventType().getName().substring(PREFIX.length()),
         text(event, "lock"),

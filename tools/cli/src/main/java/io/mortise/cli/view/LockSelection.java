@@ -23,7 +23,7 @@ import java.util.function.Function;
  * @param states what they are, in one of these ways; all that are in use if empty
  * @param limit the most of them
  */
-public record LockSelection(String prefix, Set<State> states, Order order, int limit) {
+public record LockSelection(String prefix, Set<StateFilter> states, SortOrder order, int limit) {
   /** The lock that {@code mortise doctor} takes; shown only to whoever names it. */
   public static final String OF_DOCTOR = "mortise-doctor";
 
@@ -31,7 +31,7 @@ public record LockSelection(String prefix, Set<State> states, Order order, int l
   private static final int SLACK = 1000;
 
   /** What a lock is. */
-  public enum State {
+  public enum StateFilter {
     HELD,
     WAITED,
     GONE,
@@ -56,7 +56,7 @@ public record LockSelection(String prefix, Set<State> states, Order order, int l
   }
 
   /** What comes first. */
-  public enum Order {
+  public enum SortOrder {
     NAME,
     HELD,
     WAITING,
@@ -97,7 +97,7 @@ public record LockSelection(String prefix, Set<State> states, Order order, int l
     int found = 0;
     int silent = 0;
     LockQuery query = LockQuery.beginningWith(prefix);
-    query = states.contains(State.FREE) ? query.withIdle() : query;
+    query = states.contains(StateFilter.FREE) ? query.withIdle() : query;
     String next = null;
     do {
       Page<LockInfo> page = admin.list(query.page(next, LockAdmin.MAX_PAGE));

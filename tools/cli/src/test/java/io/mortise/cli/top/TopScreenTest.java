@@ -174,7 +174,8 @@ class TopScreenTest {
     assertThat(TopSnapshot.of(observer, model.query()).rows())
         .extracting(TopRow::name)
         .isEqualTo(order);
-    assertThat(new LockSelection("", Set.of(), LockSelection.Order.TROUBLE, 9).from(admin).locks())
+    assertThat(
+            new LockSelection("", Set.of(), LockSelection.SortOrder.TROUBLE, 9).from(admin).locks())
         .extracting(LockInfo::name)
         .isEqualTo(order);
   }
@@ -247,7 +248,7 @@ class TopScreenTest {
     press("/DB1");
     assertThat(text()).contains("calm").doesNotContain("wanted");
     press(KeyName.ENTER);
-    assertThat(model.page()).isEqualTo(TopModel.Page.LOCKS);
+    assertThat(model.page()).isEqualTo(TopModel.TopPage.LOCKS);
     press(KeyName.ESCAPE);
     assertThat(text()).contains("wanted");
     press("/nosuch");

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param client null if it was never told
  * @param ttl zero if it was not told
  * @param left of its session without a renewal, when it was seen last
- * @param renewedAgo when it was seen last, in a store without a clock; null elsewhere
+ * @param renewedAgo when it was seen last, in a clockless store; null elsewhere
  * @param overSince when its session was first seen to be over; null if it is not
  * @param first when it was seen first
  * @param seen when it was seen last

@@ -93,7 +93,7 @@ public record HazardStory(
               "M. Kleppmann, How to do distributed locking, 2016",
               "redis-server, faketime",
               "The lock on that server expires an hour early. Two processes have a majority each.",
-              "With strict-expiry=true no clock of a server decides who is dead. A session ends when its heartbeat was seen"
+              "With strict-expiry=true no clock of a server decides who is dead. A session ends when its beat was seen"
                   + " unchanged for a TTL.",
               QUORUM,
               List.of("server-clock-forward")),

@@ -57,8 +57,8 @@ public final class LockFormatter {
   }
 
   /**
-   * Whether it looks as if its process were gone, and nobody has judged its session: in a store
-   * without a clock, by the clocks of two hosts.
+   * Whether it looks as if its process were gone, and nobody has judged its session: in a clockless
+   * store, by the clocks of two hosts.
    */
   public static boolean isSilent(LockParticipant party) {
     Duration ago = party.renewedAgo();
@@ -66,9 +66,9 @@ public final class LockFormatter {
   }
 
   /**
-   * Whether an operator has evicted a holder that has not let go yet, in a store without a clock.
-   * Such a store keeps no at-most times: what it tells of one is how long this client has yet to
-   * watch an evicted hold.
+   * Whether an operator has evicted a holder that has not let go yet, in a clockless store. Such a
+   * store keeps no at-most times: what it tells of one is how long this client has yet to watch an
+   * evicted hold.
    */
   public static boolean isEvicted(LockParticipant holder) {
     return holder.renewedAgo() != null && holder.atMostLeft() != null;

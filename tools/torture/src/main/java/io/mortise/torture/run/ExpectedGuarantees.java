@@ -32,7 +32,7 @@ import java.util.regex.Pattern;
 public final class ExpectedGuarantees {
   private static final Duration PATIENCE = Duration.ofSeconds(20);
 
-  /** Rows of stores without a clock, where others have to see that a process is not heard of. */
+  /** Rows of clockless stores, where others have to see that a process is not heard of. */
   private static final Pattern OBSERVED =
       Pattern.compile("(etcd|consul|nats|dynamodb|database)(/.*)?");
 
@@ -184,7 +184,7 @@ public final class ExpectedGuarantees {
         : injectedFault.delay();
   }
 
-  /** Stores without a clock count changes: what is forgotten is counted again. */
+  /** Clockless stores count changes: what is forgotten is counted again. */
   private boolean setsTokensBack(InjectedFault injectedFault) {
     return OBSERVED.matcher(mode).matches()
         && mayBreak(injectedFault).contains(SafetyRule.RISING_TOKENS);

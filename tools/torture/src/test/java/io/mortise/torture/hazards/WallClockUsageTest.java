@@ -87,7 +87,7 @@ class WallClockUsageTest {
             "io/mortise/jdbc/dialect/HostClock",
             // Ages that people see, and when idle records are forgotten.
             "io/mortise/support/document/VersionedDocuments",
-            // When facts are forgotten that a server without a clock keeps.
+            // When facts are forgotten that a clockless server keeps.
             "io/mortise/support/document/FactDocuments",
             // How long ago somebody came, for people who look.
             "io/mortise/zookeeper/ZooKeeperSurvey",

@@ -163,7 +163,7 @@ class FaultSuite extends ClientSuite {
     String id = "#" + attempts.incrementAndGet();
     ThreadLocalRandom random = ThreadLocalRandom.current();
     String name = NAMES.get(random.nextInt(NAMES.size()));
-    history.add(new AttemptEvent.Asked(System.nanoTime(), id, "p", name, Mode.EXCLUSIVE));
+    history.add(new AttemptEvent.AttemptAsked(System.nanoTime(), id, "p", name, Mode.EXCLUSIVE));
     Lease lease;
     try {
       lease = peer.client().lock(name).acquireWithin(Duration.ofMillis(random.nextInt(1, 800)));
@@ -185,7 +185,7 @@ class FaultSuite extends ClientSuite {
         valid = lease.isValid();
         believed = valid ? now : believed;
       }
-      history.add(new AttemptEvent.Granted(granted, id, token, believed));
+      history.add(new AttemptEvent.AttemptGranted(granted, id, token, believed));
       lease.close();
     } catch (LeaseLostException e) {
       // That can be; its belief had ended by itself, as was recorded before.

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.LeaderOptions;
 import io.mortise.Leadership;
-import io.mortise.Leadership.State;
+import io.mortise.Leadership.CandidateState;
 import io.mortise.Leadership.Term;
 import io.mortise.LeaseLostException;
 import io.mortise.admin.Eviction;
@@ -73,13 +73,13 @@ class LeaderSuite extends ClientSuite {
       awaitWaiters(NAME, 1);
     }
     assertThat(b.leadership.isLeader()).isFalse();
-    assertThat(b.leadership.state()).isEqualTo(State.CANDIDATE);
+    assertThat(b.leadership.state()).isEqualTo(CandidateState.CANDIDATE);
     assertThat(active).hasValue(1);
 
     a.leadership.close();
 
     b.awaitTerm(1);
-    assertThat(a.leadership.state()).isEqualTo(State.CLOSED);
+    assertThat(a.leadership.state()).isEqualTo(CandidateState.CLOSED);
     assertThat(a.terms.get(0).isValid()).as("a term that is over").isFalse();
     assertThat(active).hasValue(1);
     if (can(Capability.TOKEN)) {
@@ -221,13 +221,13 @@ class LeaderSuite extends ClientSuite {
 
     deaf.close();
 
-    assertThat(deaf.state()).isEqualTo(State.STOPPING);
+    assertThat(deaf.state()).isEqualTo(CandidateState.STOPPING);
     assertThat(deaf.isLeader()).isFalse();
     assertThat(holders(NAME)).hasSize(1);
     assertThat(b.terms).isEmpty();
     end.countDown();
     b.awaitTerm(1);
-    BoundedWait.until(LONG, "it is closed", () -> deaf.state() == State.CLOSED);
+    BoundedWait.until(LONG, "it is closed", () -> deaf.state() == CandidateState.CLOSED);
     b.leadership.close();
     assertNothingLeft(NAME);
   }
@@ -252,8 +252,8 @@ class LeaderSuite extends ClientSuite {
         LONG,
         "both are closed",
         () ->
-            leader.leadership.state() == State.CLOSED
-                && waiting.leadership.state() == State.CLOSED);
+            leader.leadership.state() == CandidateState.CLOSED
+                && waiting.leadership.state() == CandidateState.CLOSED);
     assertThat(isFree(peer("b").client().lock(NAME))).isTrue();
     assertThatThrownBy(() -> a.client().leader(NAME, term -> {}))
         .isInstanceOf(IllegalStateException.class);

@@ -143,7 +143,8 @@ class LoadSuite extends ClientSuite {
     String id = "#" + attempts.incrementAndGet();
     ThreadLocalRandom random = ThreadLocalRandom.current();
     history.add(
-        new AttemptEvent.Asked(System.nanoTime(), id, process.client().toString(), lock, mode));
+        new AttemptEvent.AttemptAsked(
+            System.nanoTime(), id, process.client().toString(), lock, mode));
     Lease lease =
         switch (random.nextInt(4)) {
           case 0 -> tried(locks::tryAcquire);
@@ -154,12 +155,12 @@ class LoadSuite extends ClientSuite {
       return false;
     }
     long token = can(Capability.TOKEN) ? lease.token() : 0;
-    history.add(new AttemptEvent.Granted(System.nanoTime(), id, token, Long.MAX_VALUE));
+    history.add(new AttemptEvent.AttemptGranted(System.nanoTime(), id, token, Long.MAX_VALUE));
     body.run();
     if (random.nextInt(8) == 0) {
       BoundedWait.pass(Duration.ofMillis(1));
     }
-    history.add(new AttemptEvent.Released(System.nanoTime(), id));
+    history.add(new AttemptEvent.AttemptReleased(System.nanoTime(), id));
     lease.close();
     return true;
   }

@@ -127,20 +127,21 @@ final class CommandGenerator {
     } else if (dice < 91) {
       SessionId closed = live.remove(random.nextInt(live.size()));
       dead.add(closed);
-      storeCommands.add(new StoreCommand.Close(closed));
-      storeCommands.add(new StoreCommand.Judge(closed));
+      storeCommands.add(new StoreCommand.CloseStep(closed));
+      storeCommands.add(new StoreCommand.JudgeStep(closed));
     } else if (dice < 92) {
       storeCommands.add(
-          new StoreCommand.Judge(chance(50) && !dead.isEmpty() ? pick(dead) : pick(live)));
+          new StoreCommand.JudgeStep(chance(50) && !dead.isEmpty() ? pick(dead) : pick(live)));
     } else if (dice < 95 && !asked.isEmpty()) {
       Request.Acquire evicted = recent();
       storeCommands.add(
-          new StoreCommand.Evict(
+          new StoreCommand.EvictStep(
               evicted.name(), evicted.attempt(), pick(List.of(Eviction.values()))));
     } else if (dice < 96) {
-      storeCommands.add(new StoreCommand.Reopen(pick(names)));
+      storeCommands.add(new StoreCommand.ReopenStep(pick(names)));
     } else {
-      storeCommands.add(new StoreCommand.Inspect(chance(20) && listsLocks ? null : pick(names)));
+      storeCommands.add(
+          new StoreCommand.InspectStep(chance(20) && listsLocks ? null : pick(names)));
     }
   }
 
@@ -164,28 +165,29 @@ final class CommandGenerator {
     if (dice < 30) {
       Request.Acquire request = suiting(pick(live), names);
       asked.add(request);
-      return List.of(new StoreCommand.Acquire(request, proof()));
+      return List.of(new StoreCommand.AcquireStep(request, proof()));
     } else if (dice < 44) {
       // Sent again: a poll, or a late arrival; now and then without a place in the queue.
-      return List.of(new StoreCommand.Acquire(recent(reach), proof()));
+      return List.of(new StoreCommand.AcquireStep(recent(reach), proof()));
     } else if (dice < 68) {
       Request.Acquire ended = recent(reach);
       SessionId through = chance(10) ? pick(live) : ended.attempt().session();
       LockName name = chance(2) ? pick(names) : ended.name();
-      StoreCommand.Abandon abandon = new StoreCommand.Abandon(through, name, ended.attempt());
+      StoreCommand.AbandonStep abandon =
+          new StoreCommand.AbandonStep(through, name, ended.attempt());
       if (!chance(30)) {
         return List.of(abandon);
       }
       Request.Acquire next = suiting(through, List.of(name));
       asked.add(next);
-      return List.of(abandon, new StoreCommand.Acquire(next, null));
+      return List.of(abandon, new StoreCommand.AcquireStep(next, null));
     }
-    return List.of(new StoreCommand.Adjust(adjust(recent(reach))));
+    return List.of(new StoreCommand.AdjustStep(adjust(recent(reach))));
   }
 
-  private StoreCommand.Renew renew(SessionId session) {
+  private StoreCommand.RenewStep renew(SessionId session) {
     renewedAt.put(session, passed);
-    return new StoreCommand.Renew(session);
+    return new StoreCommand.RenewStep(session);
   }
 
   /** Most live on; those that were not renewed in time are judged. */
@@ -200,7 +202,7 @@ final class CommandGenerator {
       if (passed.minus(renewedAt.get(session)).compareTo(TTL_BY_HAND) > 0) {
         live.remove(session);
         dead.add(session);
-        storeCommands.add(new StoreCommand.Judge(session));
+        storeCommands.add(new StoreCommand.JudgeStep(session));
       } else if (chance(40)) {
         storeCommands.add(renew(session));
       }

@@ -73,7 +73,7 @@ final class CommandRunner {
 
   /** A reply, renewal, verdict, page, or a word. */
   Object run(StoreCommand storeCommand) {
-    if (storeCommand instanceof StoreCommand.Renew renew) {
+    if (storeCommand instanceof StoreCommand.RenewStep renew) {
       return renew(session(renew.session()));
     } else if (storeCommand instanceof StoreCommand.RenewAgain renew) {
       DrivenSession drivenSession = session(renew.session());
@@ -84,10 +84,10 @@ final class CommandRunner {
     } else if (storeCommand instanceof StoreCommand.RenewAsClone renew) {
       DrivenSession drivenSession = session(renew.session());
       return renew(drivenSession, drivenSession.beat + 1000, drivenSession.beat + 1001, List.of());
-    } else if (storeCommand instanceof StoreCommand.Close close) {
+    } else if (storeCommand instanceof StoreCommand.CloseStep close) {
       BoundedWait.join(closer(session(close.session())).close());
       return "closed";
-    } else if (storeCommand instanceof StoreCommand.Judge judge) {
+    } else if (storeCommand instanceof StoreCommand.JudgeStep judge) {
       Object verdict = answer(store.judge(judge.session()));
       if (verdict instanceof SessionVerdict.SessionEnded) {
         foundDead.add(judge.session());
@@ -97,27 +97,27 @@ final class CommandRunner {
       return ask(List.of(lockCommand)).get(0);
     } else if (storeCommand instanceof StoreCommand.CommandBatch commandBatch) {
       return ask(commandBatch.parts());
-    } else if (storeCommand instanceof StoreCommand.Evict evict) {
+    } else if (storeCommand instanceof StoreCommand.EvictStep evict) {
       return answer(store.evict(evict.name(), evict.attempt(), evict.how()));
-    } else if (storeCommand instanceof StoreCommand.Reopen reopen) {
+    } else if (storeCommand instanceof StoreCommand.ReopenStep reopen) {
       return answer(store.reopen(reopen.name()));
     }
-    StoreCommand.Inspect inspect = (StoreCommand.Inspect) storeCommand;
+    StoreCommand.InspectStep inspect = (StoreCommand.InspectStep) storeCommand;
     LockName name = inspect.name();
     return BoundedWait.join(
         store.inspect(name == null ? LockQuery.all() : LockQuery.of(name.value())));
   }
 
   private Request request(StoreCommand.LockCommand lockCommand) {
-    if (lockCommand instanceof StoreCommand.Acquire acquire) {
+    if (lockCommand instanceof StoreCommand.AcquireStep acquire) {
       Request.Acquire r = acquire.request();
       SessionId proof = foundDead.contains(acquire.dead()) ? acquire.dead() : null;
       return new Request.Acquire(
           r.name(), r.attempt(), r.mode(), r.queue(), r.terms(), r.tokens(), r.tokenFloor(), proof);
-    } else if (lockCommand instanceof StoreCommand.Abandon abandon) {
+    } else if (lockCommand instanceof StoreCommand.AbandonStep abandon) {
       return new Request.Abandon(abandon.name(), abandon.attempt());
     }
-    return ((StoreCommand.Adjust) lockCommand).request();
+    return ((StoreCommand.AdjustStep) lockCommand).request();
   }
 
   private Renewal renew(DrivenSession drivenSession) {

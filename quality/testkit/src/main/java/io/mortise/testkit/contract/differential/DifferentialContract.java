@@ -199,7 +199,7 @@ public abstract class DifferentialContract {
     if (storeCommand instanceof StoreCommand.LockCommand lockCommand) {
       return lockCommand.name();
     }
-    return storeCommand instanceof StoreCommand.Evict evict ? evict.name() : null;
+    return storeCommand instanceof StoreCommand.EvictStep evict ? evict.name() : null;
   }
 
   private static @Nullable LockInfo view(LockStore store, LockName name) {

@@ -200,9 +200,9 @@ final class ReplyComparison {
         }
         if (match < 0) {
           surplus.add(told);
-        } else if (missing.remove(match) instanceof SessionNotification.Granted granted) {
+        } else if (missing.remove(match) instanceof SessionNotification.HoldGranted granted) {
           served.add(granted.attempt());
-          token(granted.name(), granted.token(), ((SessionNotification.Granted) told).token());
+          token(granted.name(), granted.token(), ((SessionNotification.HoldGranted) told).token());
         }
       }
       if (!records) {
@@ -238,8 +238,8 @@ final class ReplyComparison {
 
   private static boolean sameNews(
       SessionNotification expected, SessionNotification actual, boolean anyWanted) {
-    if (expected instanceof SessionNotification.Granted left
-        && actual instanceof SessionNotification.Granted right) {
+    if (expected instanceof SessionNotification.HoldGranted left
+        && actual instanceof SessionNotification.HoldGranted right) {
       return left.name().equals(right.name())
           && left.attempt().equals(right.attempt())
           && left.tokens() == right.tokens()

@@ -24,7 +24,7 @@ sealed interface StoreCommand {
   }
 
   /** Renews and acknowledges what was told; the first one opens the session. */
-  record Renew(SessionId session) implements StoreCommand {
+  record RenewStep(SessionId session) implements StoreCommand {
     @Override
     public String toString() {
       return "renew " + session;
@@ -48,7 +48,7 @@ sealed interface StoreCommand {
   }
 
   /** Ends the session in the store. */
-  record Close(SessionId session) implements StoreCommand {
+  record CloseStep(SessionId session) implements StoreCommand {
     @Override
     public String toString() {
       return "close " + session;
@@ -56,7 +56,7 @@ sealed interface StoreCommand {
   }
 
   /** Has the session judged. */
-  record Judge(SessionId session) implements StoreCommand {
+  record JudgeStep(SessionId session) implements StoreCommand {
     @Override
     public String toString() {
       return "judge " + session;
@@ -68,7 +68,7 @@ sealed interface StoreCommand {
    *
    * @param dead a session to be proven dead, if this run found it so
    */
-  record Acquire(Request.Acquire request, @Nullable SessionId dead) implements LockCommand {
+  record AcquireStep(Request.Acquire request, @Nullable SessionId dead) implements LockCommand {
     @Override
     public SessionId through() {
       return request.attempt().session();
@@ -101,7 +101,7 @@ sealed interface StoreCommand {
   }
 
   /** Ends an attempt, through any session. */
-  record Abandon(SessionId through, LockName name, AttemptId attempt) implements LockCommand {
+  record AbandonStep(SessionId through, LockName name, AttemptId attempt) implements LockCommand {
     @Override
     public String toString() {
       return "abandon '" + name + "' " + attempt + " through " + through;
@@ -109,7 +109,7 @@ sealed interface StoreCommand {
   }
 
   /** Changes a hold. */
-  record Adjust(Request.Adjust request) implements LockCommand {
+  record AdjustStep(Request.Adjust request) implements LockCommand {
     @Override
     public SessionId through() {
       return request.attempt().session();
@@ -150,7 +150,7 @@ sealed interface StoreCommand {
   }
 
   /** Ends an attempt from outside. */
-  record Evict(LockName name, AttemptId attempt, Eviction how) implements StoreCommand {
+  record EvictStep(LockName name, AttemptId attempt, Eviction how) implements StoreCommand {
     @Override
     public String toString() {
       return "evict '" + name + "' " + attempt + " " + how;
@@ -166,7 +166,7 @@ sealed interface StoreCommand {
   }
 
   /** Opens a lock that is shut. */
-  record Reopen(LockName name) implements StoreCommand {
+  record ReopenStep(LockName name) implements StoreCommand {
     @Override
     public String toString() {
       return "reopen '" + name + "'";
@@ -174,7 +174,7 @@ sealed interface StoreCommand {
   }
 
   /** Looks at one lock, or at all that are in use. */
-  record Inspect(@Nullable LockName name) implements StoreCommand {
+  record InspectStep(@Nullable LockName name) implements StoreCommand {
     @Override
     public String toString() {
       return name == null ? "inspect all" : "inspect '" + name + "'";

@@ -28,9 +28,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
 /**
- * What becomes of locks when one of three members dies or stands still, in a store of documents
- * without a clock. For an adapter whose URL has the parameters {@code namespace} and {@code
- * timeout}, and may name several servers. Each test has a namespace of its own.
+ * What becomes of locks when one of three members dies or stands still, in a store of clockless
+ * documents. For an adapter whose URL has the parameters {@code namespace} and {@code timeout}, and
+ * may name several servers. Each test has a namespace of its own.
  *
  * @param <S> a member
  */

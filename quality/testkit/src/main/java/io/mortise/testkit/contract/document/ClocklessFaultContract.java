@@ -38,9 +38,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
 /**
- * What a store of documents without a clock must survive on a real server that is killed and
- * stopped, whose clients die, and are many. For an adapter whose URL has the parameters {@code
- * namespace} and {@code timeout}. Each test has a namespace of its own.
+ * What a store of clockless documents must survive on a real server that is killed and stopped,
+ * whose clients die, and are many. For an adapter whose URL has the parameters {@code namespace}
+ * and {@code timeout}. Each test has a namespace of its own.
  *
  * @param <S> the server
  */

@@ -16,8 +16,8 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
 /**
- * The rules of {@link VersionedDocuments} on a server without a clock, for the author of an
- * adapter: extend it in a test. Each test has a namespace of its own.
+ * The rules of {@link VersionedDocuments} on a clockless server, for the author of an adapter:
+ * extend it in a test. Each test has a namespace of its own.
  */
 @Beta
 public abstract class DocumentsContract extends DocumentContentSuite {

@@ -129,7 +129,7 @@ class EvictSuite extends StoreSuite {
     AttemptId waiter = b.queued(LOCK, EX);
     breakUp(attempt);
     assertThat(holders(LOCK)).containsExactly(waiter);
-    assertThat(only(SessionNotification.Granted.class, b.notifications()))
+    assertThat(only(SessionNotification.HoldGranted.class, b.notifications()))
         .extracting(SessionNotification::attempt)
         .containsExactly(waiter);
   }
@@ -200,7 +200,7 @@ class EvictSuite extends StoreSuite {
     assertThat(BoundedWait.join(store().reopen(LOCK))).isTrue();
 
     assertThat(holders(LOCK)).containsExactly(waiter);
-    assertThat(only(SessionNotification.Granted.class, b.notifications()))
+    assertThat(only(SessionNotification.HoldGranted.class, b.notifications()))
         .extracting(SessionNotification::attempt)
         .containsExactly(waiter);
   }

@@ -201,8 +201,8 @@ class NotificationSuite extends StoreSuite {
     b.queued(LOCK, EX);
     c.queued(LOCK, EX);
     a.end(LOCK, first);
-    assertThat(only(SessionNotification.Granted.class, b.notifications()))
-        .extracting(SessionNotification.Granted::wanted)
+    assertThat(only(SessionNotification.HoldGranted.class, b.notifications()))
+        .extracting(SessionNotification.HoldGranted::wanted)
         .containsExactly(true);
   }
 
@@ -214,8 +214,8 @@ class NotificationSuite extends StoreSuite {
     AttemptId first = a.hold(LOCK, EX).attempt();
     b.queued(LOCK, EX);
     a.end(LOCK, first);
-    assertThat(only(SessionNotification.Granted.class, b.notifications()))
-        .extracting(SessionNotification.Granted::wanted)
+    assertThat(only(SessionNotification.HoldGranted.class, b.notifications()))
+        .extracting(SessionNotification.HoldGranted::wanted)
         .containsExactly(false);
   }
 
@@ -321,7 +321,7 @@ class NotificationSuite extends StoreSuite {
               b.hints().all().stream()
                   .anyMatch(
                       notifications ->
-                          notifications instanceof SessionNotification.Granted
+                          notifications instanceof SessionNotification.HoldGranted
                               && notifications.attempt().equals(waiter)));
     }
   }

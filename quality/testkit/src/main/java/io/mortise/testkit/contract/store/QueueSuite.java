@@ -47,7 +47,7 @@ class QueueSuite extends StoreSuite {
 
     a.end(LOCK, first);
     assertThat(holders(LOCK)).containsExactly(second);
-    assertThat(only(SessionNotification.Granted.class, b.notifications()))
+    assertThat(only(SessionNotification.HoldGranted.class, b.notifications()))
         .extracting(SessionNotification::attempt)
         .containsExactly(second);
     granted(b.enqueue(LOCK, second, EX));
@@ -254,7 +254,7 @@ class QueueSuite extends StoreSuite {
     queued(c.take(LOCK, later, EX, true, dead));
 
     assertThat(holders(LOCK)).containsExactly(head);
-    assertThat(only(SessionNotification.Granted.class, b.notifications()))
+    assertThat(only(SessionNotification.HoldGranted.class, b.notifications()))
         .extracting(SessionNotification::attempt)
         .containsExactly(head);
   }

@@ -113,10 +113,10 @@ class SharedModeSuite extends StoreSuite {
 
     assertThat(holders(LOCK)).containsExactlyInAnyOrder(first, second);
     assertThat(waiters(LOCK)).containsExactly(next, last);
-    assertThat(only(SessionNotification.Granted.class, b.notifications()))
+    assertThat(only(SessionNotification.HoldGranted.class, b.notifications()))
         .extracting(SessionNotification::attempt)
         .containsExactly(first);
-    assertThat(only(SessionNotification.Granted.class, c.notifications()))
+    assertThat(only(SessionNotification.HoldGranted.class, c.notifications()))
         .extracting(SessionNotification::attempt)
         .containsExactly(second);
   }
@@ -145,13 +145,13 @@ class SharedModeSuite extends StoreSuite {
     assertThat(holders(LOCK)).containsExactlyInAnyOrderElementsOf(readers);
     List<SessionNotification> sessionNotification = b.notifications();
     assertThat(
-            only(SessionNotification.Granted.class, sessionNotification).stream()
+            only(SessionNotification.HoldGranted.class, sessionNotification).stream()
                 .map(SessionNotification::attempt))
         .containsExactlyInAnyOrderElementsOf(readers);
     assertThat(
             new HashSet<>(
-                only(SessionNotification.Granted.class, sessionNotification).stream()
-                    .map(SessionNotification.Granted::token)
+                only(SessionNotification.HoldGranted.class, sessionNotification).stream()
+                    .map(SessionNotification.HoldGranted::token)
                     .toList()))
         .hasSize(200);
   }
@@ -252,7 +252,7 @@ class SharedModeSuite extends StoreSuite {
     assertThat(narrowed.token()).isEqualTo(writer.token());
     assertThat(holders(LOCK)).containsExactlyInAnyOrder(writer.attempt(), reader);
     assertThat(waiters(LOCK)).containsExactly(second);
-    assertThat(only(SessionNotification.Granted.class, b.notifications()))
+    assertThat(only(SessionNotification.HoldGranted.class, b.notifications()))
         .extracting(SessionNotification::attempt)
         .containsExactly(reader);
     granted(a.adjust(LOCK, writer.attempt(), SH, HoldTerms.NONE, 0));

@@ -137,8 +137,8 @@ class TimeLimitSuite extends StoreSuite {
     queued(b.ask(timed(LOCK, waiter, true, atMost(Duration.ofSeconds(60)))));
     under.pass(Duration.ofMillis(100));
     a.end(LOCK, first);
-    assertThat(only(SessionNotification.Granted.class, b.notifications()))
-        .allMatch(SessionNotification.Granted::timed)
+    assertThat(only(SessionNotification.HoldGranted.class, b.notifications()))
+        .allMatch(SessionNotification.HoldGranted::timed)
         .hasSize(1);
     Reply.Granted grant = granted(b.ask(timed(LOCK, waiter, true, atMost(Duration.ofSeconds(60)))));
     assertThat(grant.atMostLeft()).isGreaterThan(Duration.ofMillis(59_900).minusSeconds(10));

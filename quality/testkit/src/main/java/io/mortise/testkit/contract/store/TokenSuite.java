@@ -149,8 +149,8 @@ class TokenSuite extends StoreSuite {
     AttemptId waiter = b.attempt();
     queued(b.ask(new Request.Acquire(LOCK, waiter, EX, true, HoldTerms.NONE, 10, 0, null)));
     a.end(LOCK, first.attempt());
-    SessionNotification.Granted notifications =
-        only(SessionNotification.Granted.class, b.notifications()).get(0);
+    SessionNotification.HoldGranted notifications =
+        only(SessionNotification.HoldGranted.class, b.notifications()).get(0);
     Reply.Granted poll = granted(b.enqueue(LOCK, waiter, EX));
     assertThat(poll.token()).isEqualTo(notifications.token()).isGreaterThan(last(first));
     assertThat(poll.tokens()).isEqualTo(notifications.tokens()).isBetween(1, 10);

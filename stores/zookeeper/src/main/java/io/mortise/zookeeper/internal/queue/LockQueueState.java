@@ -278,7 +278,7 @@ public final class LockQueueState {
     requests.leaveQueue(attempt);
     ending.add(request);
     requests.effects.add(
-        new RemoveNode(attempt, urgency(request, attempt), new RemovalCause.Ended(request)));
+        new RemoveNode(attempt, urgency(request, attempt), new RemovalCause.AttemptEnded(request)));
   }
 
   private static Urgency urgency(PendingRequest request, ZooKeeperAttempt attempt) {
@@ -303,7 +303,7 @@ public final class LockQueueState {
   public List<QueueEffect> onRemoved(RemoveNode removal, Code code, boolean takenOver) {
     ZooKeeperAttempt attempt = removal.attempt();
     boolean gone = code == Code.OK || code == Code.NONODE;
-    if (removal.cause() instanceof RemovalCause.Ended ended) {
+    if (removal.cause() instanceof RemovalCause.AttemptEnded ended) {
       ended(ended.request(), attempt, code, takenOver);
     } else if (removal.cause() instanceof RemovalCause.Leftover && gone) {
       requests.end(attempt, attempt.ifReleased());
@@ -359,7 +359,7 @@ public final class LockQueueState {
           request,
           Refusals.capacityDiffers(
               request.attempt(), requests.name, differs.present(), attempt.capacity()));
-    } else if (reason instanceof WithdrawalReason.Busy busy) {
+    } else if (reason instanceof WithdrawalReason.HeldByOther busy) {
       requests.answer(
           request, new Reply.Busy(request.attempt(), busy.holder(), requests.retryAfter()));
     }

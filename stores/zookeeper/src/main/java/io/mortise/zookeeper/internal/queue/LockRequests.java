@@ -11,11 +11,11 @@ import io.mortise.support.internal.store.Refusals;
 import io.mortise.zookeeper.internal.node.EndedAttempts.AttemptEnd;
 import io.mortise.zookeeper.internal.node.MultiRead.NodeContent;
 import io.mortise.zookeeper.internal.node.NodeData;
-import io.mortise.zookeeper.internal.queue.QueueEffect.Answer;
+import io.mortise.zookeeper.internal.queue.QueueEffect.AnswerRequest;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ForgetNotifications;
+import io.mortise.zookeeper.internal.queue.QueueEffect.NotifyEngine;
 import io.mortise.zookeeper.internal.queue.QueueEffect.RemovalCause;
 import io.mortise.zookeeper.internal.queue.QueueEffect.RemoveNode;
-import io.mortise.zookeeper.internal.queue.QueueEffect.Tell;
 import io.mortise.zookeeper.internal.queue.QueueEffect.Urgency;
 import io.mortise.zookeeper.internal.queue.QueueEffect.WithdrawalReason;
 import io.mortise.zookeeper.internal.queue.ZooKeeperAttempt.NodeState;
@@ -74,7 +74,7 @@ final class LockRequests {
 
   void answer(PendingRequest request, Reply reply) {
     if (request.markAnswered()) {
-      effects.add(new Answer(request, reply));
+      effects.add(new AnswerRequest(request, reply));
     }
   }
 
@@ -122,8 +122,8 @@ final class LockRequests {
       answer(request, granted(attempt));
     } else {
       effects.add(
-          new Tell(
-              new SessionNotification.Granted(
+          new NotifyEngine(
+              new SessionNotification.HoldGranted(
                   name, id, attempt.token(), attempt.tokens, attempt.isWanted(), false)));
     }
   }
@@ -143,7 +143,8 @@ final class LockRequests {
   void vanish(ZooKeeperAttempt attempt) {
     forget(attempt);
     effects.add(
-        new Tell(new SessionNotification.HoldEnded(name, attempts.id(attempt), EndReason.UNKNOWN)));
+        new NotifyEngine(
+            new SessionNotification.HoldEnded(name, attempts.id(attempt), EndReason.UNKNOWN)));
   }
 
   void end(ZooKeeperAttempt attempt, AttemptEnd attemptEnd) {

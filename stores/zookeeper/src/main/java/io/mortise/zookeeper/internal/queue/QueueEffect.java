@@ -48,9 +48,9 @@ public sealed interface QueueEffect {
 
     void endForeign(LockQueueState queue, EndForeign effect);
 
-    void answer(Answer effect);
+    void answer(AnswerRequest effect);
 
-    void tell(Tell effect);
+    void tell(NotifyEngine effect);
 
     void forgetNotifications(ForgetNotifications effect);
 
@@ -101,7 +101,7 @@ public sealed interface QueueEffect {
   /** The reason for removing a node, and its consequence. */
   sealed interface RemovalCause {
     /** The engine ends the attempt. */
-    record Ended(PendingRequest request) implements RemovalCause {}
+    record AttemptEnded(PendingRequest request) implements RemovalCause {}
 
     /** The attempt was in doubt, and turned out to be ended, or to need another capacity. */
     record Leftover() implements RemovalCause {}
@@ -119,7 +119,7 @@ public sealed interface QueueEffect {
     record CapacityDiffers(int present) implements WithdrawalReason {}
 
     /** The attempt does not queue, and another one holds. */
-    record Busy(Reply.@Nullable Holder holder) implements WithdrawalReason {}
+    record HeldByOther(Reply.@Nullable Holder holder) implements WithdrawalReason {}
   }
 
   /** Rewrites an attempt's node with the same data, to notify its watchers. */
@@ -283,7 +283,7 @@ public sealed interface QueueEffect {
   // ---- The engine ----
 
   /** Answers a request. */
-  record Answer(PendingRequest request, Reply reply) implements QueueEffect {
+  record AnswerRequest(PendingRequest request, Reply reply) implements QueueEffect {
     @Override
     public void execute(LockQueueState queue, Executor executor) {
       executor.answer(this);
@@ -291,7 +291,7 @@ public sealed interface QueueEffect {
   }
 
   /** Sends the engine an unrequested notification. */
-  record Tell(SessionNotification notification) implements QueueEffect {
+  record NotifyEngine(SessionNotification notification) implements QueueEffect {
     @Override
     public void execute(LockQueueState queue, Executor executor) {
       executor.tell(this);

@@ -10,11 +10,11 @@ import io.mortise.zookeeper.internal.queue.QueueEffect.Arrival;
 import io.mortise.zookeeper.internal.queue.QueueEffect.LeaveNotes;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ListNodes;
 import io.mortise.zookeeper.internal.queue.QueueEffect.NotesPurpose;
+import io.mortise.zookeeper.internal.queue.QueueEffect.NotifyEngine;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ReadNodes;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ReadPurpose;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ReadQueue;
 import io.mortise.zookeeper.internal.queue.QueueEffect.RewriteNode;
-import io.mortise.zookeeper.internal.queue.QueueEffect.Tell;
 import io.mortise.zookeeper.internal.queue.QueueEffect.WatchNode;
 import io.mortise.zookeeper.internal.queue.QueueEffect.WatchOwnNode;
 import io.mortise.zookeeper.internal.queue.QueueEffect.WatchSuccessors;
@@ -161,7 +161,7 @@ final class QueueScan {
         requests
             .attempts
             .want(holder)
-            .ifPresent(notification -> requests.effects.add(new Tell(notification)));
+            .ifPresent(notification -> requests.effects.add(new NotifyEngine(notification)));
       } else {
         others.add(holder);
       }
@@ -471,7 +471,7 @@ final class QueueScan {
     } else if (request != null && attempt != null && attempt.queues) {
       queue(request, attempt, Math.max(0, look.queue.indexOf(attempt.seq)), look.holder);
     } else if (request != null && attempt != null) {
-      requests.withdraw(request, attempt, new WithdrawalReason.Busy(look.holder));
+      requests.withdraw(request, attempt, new WithdrawalReason.HeldByOther(look.holder));
     }
     endLook();
   }

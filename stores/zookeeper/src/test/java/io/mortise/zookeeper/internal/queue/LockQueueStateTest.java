@@ -16,18 +16,18 @@ import io.mortise.zookeeper.internal.node.AttemptIndex;
 import io.mortise.zookeeper.internal.node.LockQueue;
 import io.mortise.zookeeper.internal.node.MultiRead.NodeContent;
 import io.mortise.zookeeper.internal.node.NodeData;
-import io.mortise.zookeeper.internal.queue.QueueEffect.Answer;
+import io.mortise.zookeeper.internal.queue.QueueEffect.AnswerRequest;
 import io.mortise.zookeeper.internal.queue.QueueEffect.CreateNode;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ForgetNotifications;
 import io.mortise.zookeeper.internal.queue.QueueEffect.LeaveNotes;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ListNodes;
+import io.mortise.zookeeper.internal.queue.QueueEffect.NotifyEngine;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ReadIndex;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ReadNodes;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ReadPurpose;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ReadQueue;
 import io.mortise.zookeeper.internal.queue.QueueEffect.RecoverLater;
 import io.mortise.zookeeper.internal.queue.QueueEffect.RemoveNode;
-import io.mortise.zookeeper.internal.queue.QueueEffect.Tell;
 import io.mortise.zookeeper.internal.queue.QueueEffect.Urgency;
 import io.mortise.zookeeper.internal.queue.QueueEffect.WatchNode;
 import io.mortise.zookeeper.internal.queue.QueueEffect.WatchOwnNode;
@@ -130,7 +130,7 @@ class LockQueueStateTest {
   }
 
   private static Reply answer(List<QueueEffect> effects) {
-    return only(effects, Answer.class).reply();
+    return only(effects, AnswerRequest.class).reply();
   }
 
   /** Its node is created, one of that many. Returns the effects. */
@@ -191,7 +191,7 @@ class LockQueueStateTest {
 
     List<QueueEffect> effects =
         queue.onCreated(creation, new CreateResult.OnlyNode(path(1), Mode.SHARERS, 501));
-    assertThat(effects).hasExactlyElementsOfTypes(Answer.class, CreateNode.class);
+    assertThat(effects).hasExactlyElementsOfTypes(AnswerRequest.class, CreateNode.class);
   }
 
   @Test
@@ -231,9 +231,9 @@ class LockQueueStateTest {
   void givenSecondOfTwo_whenTheHoldersNodeGoes_thenItHoldsWithoutARead() {
     waitAsSecond(1, 1);
 
-    Tell told = only(queue.onNodeChanged(EventType.NodeDeleted, 0), Tell.class);
+    NotifyEngine told = only(queue.onNodeChanged(EventType.NodeDeleted, 0), NotifyEngine.class);
 
-    SessionNotification.Granted granted = (SessionNotification.Granted) told.notification();
+    SessionNotification.HoldGranted granted = (SessionNotification.HoldGranted) told.notification();
     assertThat(granted.token()).isEqualTo(1_001L << 16);
     assertThat(granted.wanted()).isFalse();
     assertThat(queue.isIdle()).isTrue();
@@ -244,9 +244,9 @@ class LockQueueStateTest {
     waitAsSecond(1, 1);
     assertThat(queue.onChildrenChanged()).isEmpty();
 
-    Tell told = only(queue.onNodeChanged(EventType.NodeDeleted, 0), Tell.class);
+    NotifyEngine told = only(queue.onNodeChanged(EventType.NodeDeleted, 0), NotifyEngine.class);
 
-    assertThat(((SessionNotification.Granted) told.notification()).wanted()).isTrue();
+    assertThat(((SessionNotification.HoldGranted) told.notification()).wanted()).isTrue();
   }
 
   @Test
@@ -264,7 +264,7 @@ class LockQueueStateTest {
 
     assertThat(queue.onQueueRead(own, List.of(name(1)), node(attempt(1), OURS, 501)))
         .singleElement()
-        .isInstanceOf(Tell.class);
+        .isInstanceOf(NotifyEngine.class);
   }
 
   @Test
@@ -280,8 +280,8 @@ class LockQueueStateTest {
     List<QueueEffect> effects =
         queue.onRead(read.purpose(), List.of(node(attempt(1), THEIRS, 501)));
 
-    assertThat(effects).hasExactlyElementsOfTypes(ForgetNotifications.class, Tell.class);
-    assertThat(((Tell) effects.get(1)).notification())
+    assertThat(effects).hasExactlyElementsOfTypes(ForgetNotifications.class, NotifyEngine.class);
+    assertThat(((NotifyEngine) effects.get(1)).notification())
         .isInstanceOf(SessionNotification.HoldEnded.class);
     assertThat(queue.isIdle()).isTrue();
   }
@@ -299,7 +299,7 @@ class LockQueueStateTest {
     List<QueueEffect> effects =
         queue.onRead(
             read.purpose(), List.of(node(attempt(1), OURS, 501), container(100), NodeContent.NONE));
-    only(effects, Tell.class);
+    only(effects, NotifyEngine.class);
     // It knows that many wait, so it marks its own node.
     assertThat(only(queue.onSubmit(abandon(1)), RemoveNode.class).urgency())
         .isEqualTo(Urgency.MARKED_HANDOFF);

@@ -279,7 +279,7 @@ class QueueSimulationTest {
     }
 
     private void heard(EngineSession engine, SessionNotification notification) {
-      if (notification instanceof SessionNotification.Granted granted) {
+      if (notification instanceof SessionNotification.HoldGranted granted) {
         engine.attempts.stream()
             .filter(attempt -> attempt.id.equals(granted.attempt()))
             .forEach(attempt -> granted(attempt, granted.token(), granted.wanted()));

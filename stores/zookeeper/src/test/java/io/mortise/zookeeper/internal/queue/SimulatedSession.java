@@ -11,18 +11,18 @@ import io.mortise.spi.SessionSpec;
 import io.mortise.zookeeper.internal.node.AttemptIndex;
 import io.mortise.zookeeper.internal.node.MultiRead.NodeContent;
 import io.mortise.zookeeper.internal.node.NodeData;
-import io.mortise.zookeeper.internal.queue.QueueEffect.Answer;
+import io.mortise.zookeeper.internal.queue.QueueEffect.AnswerRequest;
 import io.mortise.zookeeper.internal.queue.QueueEffect.CreateNode;
 import io.mortise.zookeeper.internal.queue.QueueEffect.EndForeign;
 import io.mortise.zookeeper.internal.queue.QueueEffect.EndSession;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ForgetNotifications;
 import io.mortise.zookeeper.internal.queue.QueueEffect.LeaveNotes;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ListNodes;
+import io.mortise.zookeeper.internal.queue.QueueEffect.NotifyEngine;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ReadNodes;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ReadQueue;
 import io.mortise.zookeeper.internal.queue.QueueEffect.RemoveNode;
 import io.mortise.zookeeper.internal.queue.QueueEffect.RewriteNode;
-import io.mortise.zookeeper.internal.queue.QueueEffect.Tell;
 import io.mortise.zookeeper.internal.queue.QueueEffect.Urgency;
 import io.mortise.zookeeper.internal.queue.QueueEffect.WatchNode;
 import io.mortise.zookeeper.internal.queue.QueueEffect.WatchOwnNode;
@@ -546,12 +546,12 @@ final class SimulatedSession implements SessionFacts, QueueEffect.Executor {
   }
 
   @Override
-  public void answer(Answer effect) {
+  public void answer(AnswerRequest effect) {
     effect.request().deliver(effect.reply());
   }
 
   @Override
-  public void tell(Tell effect) {
+  public void tell(NotifyEngine effect) {
     engine.accept(effect.notification());
   }
 

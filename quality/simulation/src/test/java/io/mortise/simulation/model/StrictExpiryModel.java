@@ -1,7 +1,7 @@
 package io.mortise.simulation.model;
 
 import io.mortise.spi.SessionId;
-import io.mortise.support.liveness.HeartbeatMonitor;
+import io.mortise.support.liveness.BeatMonitor;
 import io.mortise.verification.model.Model;
 import io.mortise.verification.model.PackedState;
 import java.time.Duration;
@@ -10,12 +10,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Strict expiry: a holder renews by raising its beat; another ends its session when it saw the beat
- * stand still for a whole TTL on its own clock ({@link HeartbeatMonitor}, the very code). Nobody
- * asks the store's clock, which jumps. Requests and answers take any time, and may be lost.
+ * stand still for a whole TTL on its own clock ({@link BeatMonitor}, the very code). Nobody asks
+ * the store's clock, which jumps. Requests and answers take any time, and may be lost.
  *
  * <p>Broken is: the session was ended, and its owner still believes in what it holds.
  */
-final class ObservedExpiryModel implements Model<PackedState> {
+final class StrictExpiryModel implements Model<PackedState> {
   private static final int NONE = -1;
   private static final Duration TICK = Duration.ofMillis(1);
   private static final SessionId OWNER = new SessionId("the-owner---");
@@ -61,7 +61,7 @@ final class ObservedExpiryModel implements Model<PackedState> {
     BY_THE_STORES_CLOCK
   }
 
-  ObservedExpiryModel(Variant variant, int ttl, int beats) {
+  StrictExpiryModel(Variant variant, int ttl, int beats) {
     this.variant = variant;
     this.ttl = ttl;
     this.beats = beats;
@@ -172,7 +172,7 @@ final class ObservedExpiryModel implements Model<PackedState> {
   /** Whether the rule lets a judge end a session whose beat it has seen for so long. */
   private boolean mayEnd(int beat, int stood) {
     long[] now = {0};
-    HeartbeatMonitor<SessionId> watch = new HeartbeatMonitor<>(() -> now[0]);
+    BeatMonitor<SessionId> watch = new BeatMonitor<>(() -> now[0]);
     watch.left(OWNER, beat, TICK.multipliedBy(ttl));
     now[0] = TICK.toNanos() * stood;
     return watch.left(OWNER, beat, TICK.multipliedBy(ttl)).isZero();

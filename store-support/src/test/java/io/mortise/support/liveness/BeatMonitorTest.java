@@ -7,12 +7,12 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-class HeartbeatMonitorTest {
+class BeatMonitorTest {
   private static final Duration TTL = Duration.ofSeconds(10);
   private static final SessionId SESSION = new SessionId("AAAAAAAAAAAA");
 
   private final AtomicLong now = new AtomicLong(Long.MAX_VALUE - 1_000);
-  private final HeartbeatMonitor<SessionId> watch = new HeartbeatMonitor<>(now::get);
+  private final BeatMonitor<SessionId> watch = new BeatMonitor<>(now::get);
 
   private void pass(Duration time) {
     now.addAndGet(time.toNanos());
@@ -60,7 +60,7 @@ class HeartbeatMonitorTest {
 
   @Test
   void givenMonitorOfRounds_thenSessionsAreForgottenThatAWholeRoundHasNotMet() {
-    HeartbeatMonitor<SessionId> rounds = HeartbeatMonitor.ofRounds(now::get);
+    BeatMonitor<SessionId> rounds = BeatMonitor.ofRounds(now::get);
     SessionId gone = new SessionId("CCCCCCCCCCCC");
     for (int round = 0; round < 2; round++) {
       rounds.left(SESSION, 7, TTL);

@@ -3,7 +3,7 @@ package io.mortise.support.document;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.time.Ticker;
-import io.mortise.support.liveness.HeartbeatMonitor;
+import io.mortise.support.liveness.BeatMonitor;
 import io.mortise.support.table.LockRecord;
 import io.mortise.support.table.SessionDocument;
 import java.time.Duration;
@@ -20,17 +20,17 @@ import java.time.Duration;
  * <p>A sweep reads all sessions in turn. Its observations are kept for a whole round, apart from
  * those of sessions that steps of locks have met.
  */
-final class BeatObserver {
+final class ClocklessExpiry {
   private final DocumentRules rules;
-  private final HeartbeatMonitor<SessionId> renewals;
-  private final HeartbeatMonitor<SessionId> swept;
-  private final HeartbeatMonitor<AttemptId> evictions;
+  private final BeatMonitor<SessionId> renewals;
+  private final BeatMonitor<SessionId> swept;
+  private final BeatMonitor<AttemptId> evictions;
 
-  BeatObserver(Ticker ticker, DocumentRules rules) {
+  ClocklessExpiry(Ticker ticker, DocumentRules rules) {
     this.rules = rules;
-    this.renewals = new HeartbeatMonitor<>(ticker);
-    this.swept = HeartbeatMonitor.ofRounds(ticker);
-    this.evictions = new HeartbeatMonitor<>(ticker);
+    this.renewals = new BeatMonitor<>(ticker);
+    this.swept = BeatMonitor.ofRounds(ticker);
+    this.evictions = new BeatMonitor<>(ticker);
   }
 
   /** Records a session that was read just now; to be called after it was received. */
@@ -46,8 +46,8 @@ final class BeatObserver {
   private void observe(
       SessionId id,
       SessionDocument session,
-      HeartbeatMonitor<SessionId> taking,
-      HeartbeatMonitor<SessionId> besides) {
+      BeatMonitor<SessionId> taking,
+      BeatMonitor<SessionId> besides) {
     if (!session.hasEnded()) {
       long beat = rules.countsRenewals() ? session.renewals() : session.beat();
       Duration left = taking.left(id, beat, session.ttl());

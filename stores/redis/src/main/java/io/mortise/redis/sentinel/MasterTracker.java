@@ -1,7 +1,5 @@
-package io.mortise.redis;
+package io.mortise.redis.sentinel;
 
-import io.mortise.redis.sentinel.SentinelListener;
-import io.mortise.redis.sentinel.SentinelResolver;
 import io.mortise.redis.transport.DirectTransport;
 import io.mortise.redis.transport.Endpoint;
 import io.mortise.spi.time.Ticker;
@@ -19,7 +17,7 @@ import org.slf4j.LoggerFactory;
  * Keeps all connections on the one master that the Sentinels name. A broken connection finds it by
  * itself; a connection to a demoted primary is dropped here.
  */
-final class MasterTracker implements AutoCloseable {
+public final class MasterTracker implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(MasterTracker.class);
 
   /**
@@ -36,20 +34,21 @@ final class MasterTracker implements AutoCloseable {
   /** When all Sentinels were asked last. */
   private volatile long asked;
 
-  MasterTracker(SentinelResolver master, Ticker ticker) {
+  public MasterTracker(SentinelResolver master, Ticker ticker) {
     this.master = master;
     this.ticker = ticker;
     this.asked = ticker.nanos();
   }
 
-  DirectTransport following(DirectTransport transport) {
+  public DirectTransport following(DirectTransport transport) {
     transports.add(transport);
     return transport;
   }
 
-  void watch(RedisTarget.Sentinel sentinel, ScheduledExecutorService timer, Duration stuck) {
-    listener =
-        new SentinelListener(sentinel.servers(), sentinel.name(), timer, ticker, stuck, this::told);
+  /** Follows what these Sentinels tell of the master of this name. */
+  public void watch(
+      List<Endpoint> sentinels, String name, ScheduledExecutorService timer, Duration stuck) {
+    listener = new SentinelListener(sentinels, name, timer, ticker, stuck, this::told);
   }
 
   /** Runs on the thread that listens to Sentinels, which has nothing else to do. */

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param <K> the key of a beat's owner
  */
-public final class HeartbeatMonitor<K> {
+public final class BeatMonitor<K> {
   private static final int MOST = 4_096;
 
   /** Clock rates may differ by 500 ppm on each side. */
@@ -36,10 +36,10 @@ public final class HeartbeatMonitor<K> {
   private final Ticker ticker;
   private final int most;
   private final ReentrantLock guard = new ReentrantLock();
-  private final Map<K, HeartbeatObservation> heartbeatObservations =
+  private final Map<K, BeatObservation> observations =
       new LinkedHashMap<>(16, 0.75f, true) {
         @Override
-        protected boolean removeEldestEntry(Map.Entry<K, HeartbeatObservation> eldest) {
+        protected boolean removeEldestEntry(Map.Entry<K, BeatObservation> eldest) {
           return size() > most;
         }
       };
@@ -47,22 +47,22 @@ public final class HeartbeatMonitor<K> {
   /** Guarded by the lock. */
   private long round;
 
-  private record HeartbeatObservation(long beat, long since, long whole, long round) {
+  private record BeatObservation(long beat, long since, long whole, long round) {
     long left(long now) {
       return whole - (now - since);
     }
 
-    HeartbeatObservation seenIn(long later) {
-      return new HeartbeatObservation(beat, since, whole, later);
+    BeatObservation seenIn(long later) {
+      return new BeatObservation(beat, since, whole, later);
     }
   }
 
-  /** A monitor that has seen no heartbeat. */
-  public HeartbeatMonitor(Ticker ticker) {
+  /** A monitor that has seen no beat. */
+  public BeatMonitor(Ticker ticker) {
     this(ticker, MOST);
   }
 
-  private HeartbeatMonitor(Ticker ticker, int most) {
+  private BeatMonitor(Ticker ticker, int most) {
     this.ticker = ticker;
     this.most = most;
   }
@@ -72,15 +72,15 @@ public final class HeartbeatMonitor<K> {
    * another monitor would forget each session before the walk met it again. This one is bounded
    * only by the number of sessions: some 200 bytes for each that stands.
    */
-  public static <K> HeartbeatMonitor<K> ofRounds(Ticker ticker) {
-    return new HeartbeatMonitor<>(ticker, Integer.MAX_VALUE);
+  public static <K> BeatMonitor<K> ofRounds(Ticker ticker) {
+    return new BeatMonitor<>(ticker, Integer.MAX_VALUE);
   }
 
   /** Ends a round: forgets sessions whose beats were not read in it. */
   public void endRound() {
     guard.lock();
     try {
-      heartbeatObservations.values().removeIf(seen -> seen.round() < round);
+      observations.values().removeIf(seen -> seen.round() < round);
       round++;
     } finally {
       guard.unlock();
@@ -97,16 +97,15 @@ public final class HeartbeatMonitor<K> {
     guard.lock();
     try {
       long now = ticker.nanos();
-      HeartbeatObservation heartbeatObservation = heartbeatObservations.get(session);
-      if (heartbeatObservation == null || heartbeatObservation.beat() != beat) {
-        heartbeatObservation =
-            new HeartbeatObservation(beat, now, ttl.toNanos() + ttl.toNanos() / RATES, round);
-        heartbeatObservations.put(session, heartbeatObservation);
-      } else if (heartbeatObservation.round() != round) {
-        heartbeatObservation = heartbeatObservation.seenIn(round);
-        heartbeatObservations.put(session, heartbeatObservation);
+      BeatObservation observation = observations.get(session);
+      if (observation == null || observation.beat() != beat) {
+        observation = new BeatObservation(beat, now, ttl.toNanos() + ttl.toNanos() / RATES, round);
+        observations.put(session, observation);
+      } else if (observation.round() != round) {
+        observation = observation.seenIn(round);
+        observations.put(session, observation);
       }
-      return Duration.ofNanos(Math.max(0, heartbeatObservation.left(now)));
+      return Duration.ofNanos(Math.max(0, observation.left(now)));
     } finally {
       guard.unlock();
     }
@@ -120,7 +119,7 @@ public final class HeartbeatMonitor<K> {
   public @Nullable Duration leftIfSeen(K session, long beat) {
     guard.lock();
     try {
-      HeartbeatObservation seen = heartbeatObservations.get(session);
+      BeatObservation seen = observations.get(session);
       return seen == null || seen.beat() != beat
           ? null
           : Duration.ofNanos(Math.max(0, seen.left(ticker.nanos())));
@@ -133,8 +132,8 @@ public final class HeartbeatMonitor<K> {
   public boolean stoodStill(K session) {
     guard.lock();
     try {
-      HeartbeatObservation heartbeatObservation = heartbeatObservations.get(session);
-      return heartbeatObservation != null && heartbeatObservation.left(ticker.nanos()) <= 0;
+      BeatObservation observation = observations.get(session);
+      return observation != null && observation.left(ticker.nanos()) <= 0;
     } finally {
       guard.unlock();
     }
@@ -144,7 +143,7 @@ public final class HeartbeatMonitor<K> {
   public void forget(K session) {
     guard.lock();
     try {
-      heartbeatObservations.remove(session);
+      observations.remove(session);
     } finally {
       guard.unlock();
     }

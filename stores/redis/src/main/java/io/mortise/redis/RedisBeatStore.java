@@ -7,8 +7,8 @@ import io.mortise.redis.transport.RedisReplies;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.time.Ticker;
-import io.mortise.support.liveness.HeartbeatStore;
-import io.mortise.support.liveness.ObservedExpiryStore;
+import io.mortise.support.liveness.BeatStore;
+import io.mortise.support.liveness.StrictExpiryStore;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -19,13 +19,13 @@ import java.util.concurrent.CompletionStage;
  * Sessions that are not expired by the server's clock. The session's key, which expires, is only a
  * guess; the beat beside it does not expire.
  */
-final class RedisHeartbeatStore implements HeartbeatStore {
+final class RedisBeatStore implements BeatStore {
   private final RedisLockStore store;
 
   /** Cursor at which the next check of sessions continues. */
   private volatile String cursor = "0";
 
-  private RedisHeartbeatStore(RedisLockStore store) {
+  private RedisBeatStore(RedisLockStore store) {
     this.store = store;
   }
 
@@ -60,18 +60,18 @@ final class RedisHeartbeatStore implements HeartbeatStore {
     if (!store.isStrict()) {
       return store;
     }
-    return new ObservedExpiryStore(store, new RedisHeartbeatStore(store), ticker);
+    return new StrictExpiryStore(store, new RedisBeatStore(store), ticker);
   }
 
   @Override
-  public CompletionStage<Optional<Heartbeat>> read(SessionId session) {
+  public CompletionStage<Optional<SessionBeat>> read(SessionId session) {
     return store
         .call(Script.JUDGE, List.of(store.keys().beat(session)), List.of("whole"))
         .thenApply(
             answer ->
                 answer instanceof String text
                     ? Optional.of(
-                        new Heartbeat(
+                        new SessionBeat(
                             LockCodec.number(text, 0, 16),
                             Duration.ofMillis(LockCodec.number(text, 16, 32))))
                     : Optional.empty());

@@ -6,10 +6,10 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 
 /** The latest token that a row has seen, and of which holder it was. */
-record SeenToken(long token, String holder) {
+record LatestToken(long token, String holder) {
   /** From the first two columns. */
-  static SeenToken read(ResultSet row) throws SQLException {
-    return new SeenToken(row.getLong(1), String.valueOf(row.getString(2)));
+  static LatestToken read(ResultSet row) throws SQLException {
+    return new LatestToken(row.getLong(1), String.valueOf(row.getString(2)));
   }
 
   boolean is(FencingToken other) {

@@ -23,8 +23,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store whose clock expires no session. A session ends when an observer has seen its heartbeat
- * unchanged for a whole TTL on its own monotonic clock ({@link HeartbeatMonitor}).
+ * A store whose clock expires no session. A session ends when an observer has seen its beat
+ * unchanged for a whole TTL on its own monotonic clock ({@link BeatMonitor}).
  *
  * <p>The store below still guesses by its clock which sessions live. Its guess is used where an
  * error costs only time: a waiter that is passed over retries and goes to the end of the queue; a
@@ -34,14 +34,14 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>At-most and at-least times would depend on the store's clock, and are refused.
  */
-public final class ObservedExpiryStore extends ForwardingStore {
+public final class StrictExpiryStore extends ForwardingStore {
   /** The minimum interval between two reads of one holder's beat. */
   private static final long LOOK_NANOS = 100_000_000;
 
   private static final int MOST_LOOKED_AT = 10_000;
 
-  private final HeartbeatStore heartbeatStore;
-  private final HeartbeatMonitor<SessionId> watch;
+  private final BeatStore beatStore;
+  private final BeatMonitor<SessionId> watch;
   private final Ticker ticker;
   private final StoreProfile profile;
 
@@ -49,10 +49,10 @@ public final class ObservedExpiryStore extends ForwardingStore {
   private final Map<SessionId, Long> looked = new ConcurrentHashMap<>();
 
   /** A store over one that keeps sessions beyond the end of their TTLs. */
-  public ObservedExpiryStore(LockStore store, HeartbeatStore heartbeatStore, Ticker ticker) {
+  public StrictExpiryStore(LockStore store, BeatStore beatStore, Ticker ticker) {
     super(store);
-    this.heartbeatStore = heartbeatStore;
-    this.watch = new HeartbeatMonitor<>(ticker);
+    this.beatStore = beatStore;
+    this.watch = new BeatMonitor<>(ticker);
     this.ticker = ticker;
     StoreProfile below = store.profile();
     Set<Capability> capabilities = EnumSet.copyOf(below.capabilities());
@@ -72,12 +72,12 @@ public final class ObservedExpiryStore extends ForwardingStore {
 
   @Override
   public StoreSession open(SessionSpec spec, Consumer<SessionNotification> hints) {
-    return new ObservedExpirySession(super.open(spec, hints));
+    return new StrictExpirySession(super.open(spec, hints));
   }
 
   @Override
   public CompletionStage<SessionVerdict> judge(SessionId session) {
-    return heartbeatStore
+    return beatStore
         .read(session)
         .thenCompose(
             found -> {
@@ -85,7 +85,7 @@ public final class ObservedExpiryStore extends ForwardingStore {
                 forget(session);
                 return CompletableFuture.completedFuture(new SessionVerdict.SessionEnded());
               }
-              HeartbeatStore.Heartbeat seen = found.get();
+              BeatStore.SessionBeat seen = found.get();
               Duration left = watch.left(session, seen.beat(), seen.ttl());
               return left.isZero()
                   ? end(session, seen)
@@ -93,8 +93,8 @@ public final class ObservedExpiryStore extends ForwardingStore {
             });
   }
 
-  private CompletionStage<SessionVerdict> end(SessionId session, HeartbeatStore.Heartbeat seen) {
-    return heartbeatStore
+  private CompletionStage<SessionVerdict> end(SessionId session, BeatStore.SessionBeat seen) {
+    return beatStore
         .end(session, seen.beat())
         .thenApply(
             ended -> {
@@ -122,7 +122,7 @@ public final class ObservedExpiryStore extends ForwardingStore {
     }
     looked.put(session, now);
     var unused =
-        heartbeatStore
+        beatStore
             .read(session)
             .whenComplete(
                 (found, failure) -> {
@@ -139,7 +139,7 @@ public final class ObservedExpiryStore extends ForwardingStore {
    */
   @Override
   public CompletionStage<Integer> sweep(int budget) {
-    return heartbeatStore
+    return beatStore
         .some(budget)
         .thenCompose(this::endThoseThatStoodStill)
         .thenCompose(
@@ -170,8 +170,8 @@ public final class ObservedExpiryStore extends ForwardingStore {
     return profile.display();
   }
 
-  private final class ObservedExpirySession extends ForwardingSession {
-    ObservedExpirySession(StoreSession session) {
+  private final class StrictExpirySession extends ForwardingSession {
+    StrictExpirySession(StoreSession session) {
       super(session);
     }
 
@@ -238,7 +238,7 @@ public final class ObservedExpiryStore extends ForwardingStore {
      */
     private void revived(Request request, Consumer<Reply> sink, Reply.Refused refused) {
       var unused =
-          heartbeatStore
+          beatStore
               .revive(id())
               .whenComplete(
                   (alive, failure) -> {

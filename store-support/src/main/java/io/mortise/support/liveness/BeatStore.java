@@ -7,17 +7,17 @@ import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 
 /** The operations of a store whose sessions are judged by their beats alone. */
-public interface HeartbeatStore {
+public interface BeatStore {
   /**
    * A session in the store.
    *
    * @param beat the last confirmed beat
    * @param ttl the session's whole TTL, not the rest of it
    */
-  record Heartbeat(long beat, Duration ttl) {}
+  record SessionBeat(long beat, Duration ttl) {}
 
   /** Reads a session; empty if it has ended, for ever. */
-  CompletionStage<Optional<Heartbeat>> read(SessionId session);
+  CompletionStage<Optional<SessionBeat>> read(SessionId session);
 
   /** Some of the sessions in the store; later calls return others, and in the end all. */
   CompletionStage<List<SessionId>> some(int limit);

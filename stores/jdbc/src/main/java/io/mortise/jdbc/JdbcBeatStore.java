@@ -1,35 +1,33 @@
 package io.mortise.jdbc;
 
 import io.mortise.spi.SessionId;
-import io.mortise.support.liveness.HeartbeatStore;
+import io.mortise.support.liveness.BeatStore;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 
-/**
- * The heartbeats of sessions, on the connection for renewals. Each step is a transaction of its
- * own.
- */
-final class JdbcHeartbeatStore implements HeartbeatStore {
+/** The beats of sessions, on the connection for renewals. Each step is a transaction of its own. */
+final class JdbcBeatStore implements BeatStore {
   private final JdbcLockStore store;
 
   /** Where the next look at some sessions goes on. */
   private volatile String lookedAt = "";
 
-  JdbcHeartbeatStore(JdbcLockStore store) {
+  JdbcBeatStore(JdbcLockStore store) {
     this.store = store;
   }
 
   @Override
-  public CompletionStage<Optional<Heartbeat>> read(SessionId session) {
+  public CompletionStage<Optional<SessionBeat>> read(SessionId session) {
     return store.renewal(
         storeConnection ->
             Optional.ofNullable(storeConnection.repository.session(session.value()))
                 .map(
                     found ->
-                        new Heartbeat(found.beat(), Duration.of(found.ttl(), ChronoUnit.MICROS))));
+                        new SessionBeat(
+                            found.beat(), Duration.of(found.ttl(), ChronoUnit.MICROS))));
   }
 
   @Override

@@ -1,4 +1,0 @@
--- The version of a row of a user's table, after an update that wrote nothing. ? = the keys
--- Returns one number; no row if it is missing. Locks the row, for a plain read may show an older state than the
--- update met.
-SELECT {version} FROM {table} WHERE {keys} LOCK IN SHARE MODE
