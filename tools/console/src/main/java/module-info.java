@@ -13,7 +13,7 @@ module io.mortise.console {
   requires static transitive org.jspecify;
 
   exports io.mortise.console;
-  // What the tools show alike.
+  // Views shared by the tools.
   exports io.mortise.console.observer to
       io.mortise.cli;
   exports io.mortise.console.view to

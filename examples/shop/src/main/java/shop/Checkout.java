@@ -34,7 +34,7 @@ public class Checkout {
   @Locked(value = "product/#{#product}", waitFor = "10s")
   public long order(long product, int quantity) {
     FencingToken token = LockContext.current().fencingToken();
-    // Shows the token before reading: what is read next cannot be changed by an earlier holder.
+    // Present the token before reading: then no earlier holder can change the rows read below.
     write(FencedUpdate.of("product").where("id", product), token);
     int inStock =
         jdbc.queryForObject("SELECT in_stock FROM product WHERE id = ?", Integer.class, product);

@@ -1,6 +1,6 @@
 package shop;
 
-/** There are not as many as ordered. */
+/** The stock is smaller than the order. */
 class OutOfStockException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 }

@@ -8,7 +8,7 @@ import org.springframework.beans.factory.annotation.Value;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.stereotype.Service;
 
-/** A partner that delivers; so slow that all instances together call it twice at a time at most. */
+/** A delivery partner. It is slow, so all instances together make at most two calls at a time. */
 @Service
 public class Partner {
   private static final int CALLS_AT_A_TIME = 2;
@@ -24,15 +24,15 @@ public class Partner {
     this.duration = duration;
   }
 
-  /** Has an order delivered. Blocks for the partner's answer, and before that for a permit. */
+  /** Has an order delivered. Blocks until a permit is free, then until the partner has answered. */
   void deliver(long order) throws InterruptedException {
     try (Lease permit = calls.acquireWithin(WAIT)) {
-      // If the permit is lost, another call begins: give this one up.
+      // If the permit is lost, another instance may use it: give up this call.
       permit.run(() -> call(order));
     }
   }
 
-  /** In place of a request over the network. */
+  /** Stands in for a network request. */
   private void call(long order) throws InterruptedException {
     jdbc.update("INSERT INTO delivery (purchase, began) VALUES (?, clock_timestamp())", order);
     Thread.sleep(duration.toMillis());

@@ -27,7 +27,8 @@ public class Report {
 
   /**
    * All instances are called at each tick. The first one has the lock; the others skip the tick.
-   * {@code atLeast} keeps the lock shut after a report that was fast, for an instance that is late.
+   * {@code atLeast} keeps the lock taken after a fast report, so that a late instance skips the
+   * tick too.
    *
    * <p>If the lock is lost, this thread is interrupted, and the caller gets {@code
    * LeaseLostException}.

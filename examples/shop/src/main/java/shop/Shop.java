@@ -15,7 +15,7 @@ public class Shop {
     SpringApplication.run(Shop.class, arguments);
   }
 
-  /** One instance keeps the summary; another goes on when it ends or is lost. */
+  /** One instance maintains the summary; another takes over when it ends or is lost. */
   @Bean
   Leadership summaryLeader(LockClient locks, Summary summary) {
     return locks.leader("summary", summary::keep);

@@ -7,7 +7,7 @@ import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.stereotype.Component;
 
-/** A row with what was sold so far, kept by one instance: the leader. */
+/** A row with the total sold so far, maintained by the leader only. */
 @Component
 public class Summary {
   private final JdbcTemplate jdbc;
@@ -18,7 +18,7 @@ public class Summary {
     this.instance = instance;
   }
 
-  /** Runs for as long as this instance leads; interrupted when it does not any more. */
+  /** Runs while this instance leads; interrupted when the leadership ends. */
   void keep(Leadership.Term term) throws InterruptedException {
     while (term.isLeading()) {
       Long sold =

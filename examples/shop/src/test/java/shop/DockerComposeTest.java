@@ -33,7 +33,7 @@ class DockerComposeTest {
     return flat(Files.readString(RESOURCES.resolve("application" + profile + ".yaml")));
   }
 
-  /** What keeps the shop from working on these servers. */
+  /** Returns the reasons why the shop would not work on these servers. */
   private static List<String> violations(String composeFile) throws IOException {
     Properties compose = flat(composeFile);
     List<String> found = new ArrayList<>();

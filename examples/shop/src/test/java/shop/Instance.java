@@ -36,7 +36,7 @@ final class Instance implements AutoCloseable {
         new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start();
     // Its input ends with this JVM, also with one that is killed and runs no hooks.
     lifeline = new ProcessBuilder("sh", "-c", "read _; kill -9 " + process.pid()).start();
-    // Its number may be another's later.
+    // The process id may be reused later.
     process.onExit().thenRun(lifeline::destroyForcibly);
   }
 
@@ -89,7 +89,7 @@ final class Instance implements AutoCloseable {
     return "http://127.0.0.1:" + port().orElseThrow(() -> new IllegalStateException(log()));
   }
 
-  /** Where it listens; empty until it has said so. */
+  /** The port it listens on; empty until it has logged it. */
   private OptionalInt port() {
     Matcher started = STARTED.matcher(log());
     return started.find()
@@ -97,7 +97,7 @@ final class Instance implements AutoCloseable {
         : OptionalInt.empty();
   }
 
-  /** What it has written so far. */
+  /** Its output so far. */
   String log() {
     try {
       return Files.readString(log);
@@ -106,7 +106,7 @@ final class Instance implements AutoCloseable {
     }
   }
 
-  /** Whether it is there and well. */
+  /** Whether its health check succeeds. */
   boolean isUp() {
     if (!process.isAlive()) {
       throw new IllegalStateException("Instance " + name + " has ended:\n" + log());
@@ -150,7 +150,7 @@ final class Instance implements AutoCloseable {
     signal("-STOP");
   }
 
-  /** Lets it run on. */
+  /** Resumes its threads. */
   void resume() throws IOException, InterruptedException {
     signal("-CONT");
   }

@@ -11,9 +11,9 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** The reports of all instances, in the order of their tokens, and what must hold for them. */
+/** The reports of all instances, in the order of their tokens, with their invariants. */
 record Reports(List<Entry> entries) {
-  /** One that was begun. */
+  /** A report that was begun. */
   record Entry(long token, long tick, String instance, boolean finished) {}
 
   static Reports read(String url) {
@@ -33,7 +33,7 @@ record Reports(List<Entry> entries) {
     return new Reports(List.copyOf(entries));
   }
 
-  /** The latest, while it runs. */
+  /** The latest report if it is running. */
   Optional<Entry> running() {
     return entries.isEmpty() || entries.get(entries.size() - 1).finished()
         ? Optional.empty()

@@ -31,8 +31,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The script {@code run}, in a folder that looks like the repository: its Maven only notes how it
- * was called, as this build has made all that it would make.
+ * The script {@code run}, in a folder that looks like the repository: its Maven only records its
+ * arguments, since this build has already made the artifacts.
  */
 @Tag("extended")
 class RunScriptTest {
@@ -46,7 +46,7 @@ class RunScriptTest {
 
   @BeforeEach
   void copyScript() throws IOException {
-    // A PostgreSQL server that root starts runs as somebody else.
+    // PostgreSQL refuses to run as root, so it runs as another user.
     Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
     Path shop = Files.createDirectories(folder.resolve("examples/shop"));
     script = Files.copy(Path.of("run"), shop.resolve("run"));
@@ -59,9 +59,9 @@ class RunScriptTest {
     if (process != null) {
       process.destroyForcibly().waitFor();
     }
-    // Those that a failed test leaves; each ends by its own handle.
+    // Processes left by a failed test; each is killed by its own handle.
     started.forEach(ProcessHandle::destroyForcibly);
-    // What it leads to stays, and JUnit warns of that.
+    // Deletes the link only: JUnit warns about links that lead outside.
     Files.delete(script.resolveSibling("target"));
   }
 

@@ -61,7 +61,10 @@ class ShopTest {
     properties.clear();
   }
 
-  /** The tool tells its command of the store by {@code MORTISE_STORE}, which is no property. */
+  /**
+   * The tool passes the store to its command in {@code MORTISE_STORE}, which is no property of the
+   * starter.
+   */
   @Test
   void givenMortiseRun_whenItsCommandIsTheShop_thenItStartsAndKeepsItsOwnStore() throws Exception {
     RedisServer redis =
@@ -127,7 +130,7 @@ class ShopTest {
     assertThat(survivor.send("GET", "/actuator/locks").body()).contains("summary");
   }
 
-  /** Orders one after the other; of an instance that does not answer, goes to the other. */
+  /** Places orders in turn. If an instance does not answer, uses the other. */
   private static void buy(
       List<Instance> order, int product, AtomicInteger done, AtomicInteger unknown) {
     int at = 0;
@@ -175,7 +178,7 @@ class ShopTest {
         .isBetween(2L, 3L);
   }
 
-  /** As long as that takes, with two instances at any time: one that is killed is started anew. */
+  /** Two instances run at any time: a killed one is restarted. */
   @Test
   @Tag("extended")
   @RerunIfPaused
@@ -217,7 +220,7 @@ class ShopTest {
     properties.add("mortise.url=" + redis.url());
   }
 
-  /** Until it has been told that it lost its lease. */
+  /** Pauses an instance until it has learned that it lost its lease. */
   private static void pauseBeyondTtl(Instance sleeper) throws Exception {
     sleeper.pause();
     try {
@@ -252,7 +255,7 @@ class ShopTest {
         .until(() -> Reports.read(postgres.url()).entries().size() >= before + more);
   }
 
-  /** One that has begun a moment ago. */
+  /** Waits for a report that has just begun. */
   private Reports.Entry awaitRunning() {
     int before = Reports.read(postgres.url()).entries().size();
     return await()
@@ -273,7 +276,7 @@ class ShopTest {
     return text("SELECT coalesce(max(kept_by), '') FROM summary");
   }
 
-  /** Of those that ended: the most that ran at one moment. */
+  /** The highest number of completed calls that ran concurrently. */
   private long callsAtATime() throws SQLException {
     return number(
         """

@@ -9,7 +9,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** What the script {@code run} starts. */
+/** The main class of the script {@code run}. */
 final class TwoInstances {
   private TwoInstances() {}
 

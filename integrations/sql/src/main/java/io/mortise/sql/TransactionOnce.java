@@ -12,9 +12,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Does something exactly once per key, inside your transaction: the first caller runs the task, and
- * its result is committed together with what the task wrote, or rolled back with it. Later callers
- * get that result without running. Others with the same key wait meanwhile. If the runner rolls
- * back or dies, the next caller runs.
+ * its result is committed or rolled back together with the task's writes. Later callers get that
+ * result without running. Others with the same key wait meanwhile. If the runner rolls back or
+ * dies, the next caller runs.
  *
  * <p>Only writes to this database are covered. Work elsewhere takes {@link
  * io.mortise.LockClient#once}, which runs a task at least once.
@@ -101,7 +101,7 @@ public final class TransactionOnce {
    * @return the task's result, or that of the transaction that did it
    * @throws IllegalArgumentException if the key is none, or the result is too long; roll back
    * @throws IllegalStateException if autocommit is on
-   * @throws E what the task throws; roll back
+   * @throws E if the task throws it; roll back
    * @throws SQLException if the database fails or refuses: a deadlock, the end of its own lock
    *     wait, a conflict that its isolation level does not allow; roll back
    */

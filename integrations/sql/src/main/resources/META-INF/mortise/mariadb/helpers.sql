@@ -16,7 +16,7 @@ CREATE TABLE IF NOT EXISTS mortise_txlock (
   token BIGINT NOT NULL
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC;
 
--- TransactionOnce: what was done (done = 1), its result, and until when that counts (0: for ever).
+-- TransactionOnce: work done (done = 1), its result, and the time until which it counts (0: for ever).
 CREATE TABLE IF NOT EXISTS mortise_once (
   name       VARBINARY(512) NOT NULL PRIMARY KEY,
   done       SMALLINT NOT NULL,

@@ -45,7 +45,7 @@ class TransactionOnceTest extends HelperTest {
     helpers.close();
   }
 
-  /** Takes one from the account, and tells which run it was. */
+  /** Takes one from the account, and returns the number of the run. */
   private byte[] payOne(Connection connection) throws SQLException {
     int run = runs.incrementAndGet();
     execute(connection, "UPDATE account SET balance = balance - 1 WHERE id = 42");
@@ -127,7 +127,7 @@ class TransactionOnceTest extends HelperTest {
     if (kind == TestDatabase.Kind.H2 || kind == TestDatabase.Kind.SQLITE) {
       two.close();
     } else {
-      two.abort(Runnable::run); // As if its process had died: no word to the server.
+      two.abort(Runnable::run); // As if its process had died: the server is not told.
     }
     assertThat(get(third).ranHere()).isTrue();
     three.commit();

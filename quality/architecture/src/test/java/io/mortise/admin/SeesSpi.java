@@ -2,6 +2,6 @@ package io.mortise.admin;
 
 /** Breaks a rule, for {@code RulesTest}. */
 public final class SeesSpi {
-  /** What it must not know. */
+  /** A forbidden dependency. */
   public io.mortise.spi.LockStore forbidden;
 }

@@ -7,7 +7,7 @@ import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import org.junit.jupiter.api.Test;
 
-/** The rules of {@link Rules} over all modules, with a look that none is missing. */
+/** Checks {@link Rules} in all modules, and that no module is missing. */
 class ArchitectureTest {
   private static final JavaClasses ALL =
       new ClassFileImporter()

@@ -23,9 +23,9 @@ import org.w3c.dom.Element;
 import org.w3c.dom.Node;
 
 /**
- * The table of dependencies says what each published artifact brings along: what it declares for
- * compilation or run time, and the same of Mortise's artifacts among that. An adapter that begins
- * to drag in a library is noticed here.
+ * The table of dependencies lists the compile and runtime dependencies of each published artifact,
+ * including those of Mortise artifacts among them. It exposes an adapter that begins to drag in a
+ * library.
  */
 class DependencyTableTest {
   private static final String PAGE = "reference/dependencies.md";
@@ -137,7 +137,7 @@ class DependencyTableTest {
     return DocumentBuilderFactory.newInstance().newDocumentBuilder().parse(pom.toFile());
   }
 
-  /** Those in the list that is directly in an element of that name. */
+  /** The dependencies in the list directly below an element of that name. */
   private static List<Element> dependencies(Document pom, String parent) {
     List<Element> found = new ArrayList<>();
     children(pom.getElementsByTagName(parent).item(0), "dependencies")

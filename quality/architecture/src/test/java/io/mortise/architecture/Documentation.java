@@ -25,7 +25,7 @@ final class Documentation {
    * @param path below {@link #ROOT}
    */
   record Page(String path, List<String> lines) {
-    /** The fenced blocks of it, in order. The last one may lack its end. */
+    /** Its fenced blocks, in order. The last one may lack its end. */
     List<Block> blocks() {
       List<Block> found = new ArrayList<>();
       String end = null;

@@ -41,7 +41,7 @@ class DocumentedCodeTest {
       Pattern.compile(
           "@\\w+.*|((public|private|protected|static|final) )*(?!new |return |throw )[\\w.<>\\[\\], ?]+ \\w+\\([^;]*\\)( throws [\\w, ]+)? \\{");
 
-  /** On the first line of what is compiled, so that the others keep their place. */
+  /** Imports in one line, so that the lines of a sample keep their numbers. */
   private static final String IMPORTS =
       Stream.of(
               "io.mortise.*",
@@ -158,7 +158,7 @@ class DocumentedCodeTest {
         .toList();
   }
 
-  /** What is wrong, by page and line. */
+  /** Compilation errors, by page and line. */
   private List<String> troubles(List<Block> blocks) throws Exception {
     List<String> troubles = new ArrayList<>();
     List<Source> sources = new ArrayList<>();
@@ -263,7 +263,7 @@ class DocumentedCodeTest {
     }
   }
 
-  /** A block with what makes a class of it: its head is one line more, above the block's first. */
+  /** A block wrapped in a class. The head is one additional line above the block's first. */
   private static final class Source extends Text {
     private final Block block;
 
@@ -272,7 +272,7 @@ class DocumentedCodeTest {
       this.block = block;
     }
 
-    /** Of a line of the text. In the head only the block's own imports can be wrong. */
+    /** The place of a line of the text. In the head only the block's own imports can be wrong. */
     String place(long line) {
       return block.page().path() + ":" + (block.begin() + Math.max(1, line - 1));
     }

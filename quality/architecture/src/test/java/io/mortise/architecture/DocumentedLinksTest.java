@@ -165,7 +165,7 @@ class DocumentedLinksTest {
       return own.contains(anchor);
     }
     Path to = from.resolveSibling(URLDecoder.decode(file, StandardCharsets.UTF_8)).normalize();
-    // Some file systems know no upper and lower case; where people read the pages it counts.
+    // Some file systems ignore case; the site that serves the pages does not.
     if (!to.startsWith(Documentation.ROOT)
         || !Files.exists(to)
         || !to.toRealPath().endsWith(Documentation.ROOT.relativize(to))) {
@@ -188,9 +188,7 @@ class DocumentedLinksTest {
     return line >= block.begin() && line < block.end();
   }
 
-  /**
-   * What GitHub calls the headings: lower case, without what is no letter, digit, space, - or _.
-   */
+  /** GitHub's anchors of the headings: lower case, with letters, digits, spaces, - and _ only. */
   private static Set<String> anchors(Page page) {
     Set<String> found = new HashSet<>();
     for (int i = 0; i < page.lines().size(); i++) {

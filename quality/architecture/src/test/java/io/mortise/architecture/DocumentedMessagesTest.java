@@ -17,12 +17,12 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** The pages that quote messages and name loggers say what the sources say. */
+/** Messages and loggers on the pages are those of the sources. */
 class DocumentedMessagesTest {
   private static final String LOGGING = "docs/reference/logging.md";
   private static final String TROUBLESHOOTING = "docs/guides/troubleshooting.md";
 
-  /** Modules that no user's log or terminal hears of. */
+  /** Modules that write to no user's log or terminal. */
   private static final Set<String> SILENT = Set.of("bench", "testkit", "torture", "verification");
 
   private static final Pattern LOGGER =
@@ -31,19 +31,19 @@ class DocumentedMessagesTest {
       Pattern.compile("\\blog\\s*\\.(info|warn|error|atLevel|atInfo|atWarn|atError)\\(");
   private static final Pattern QUOTED = Pattern.compile("`([^`]+)`");
 
-  /** The text of all sources, with literals in one piece and one sign for what is filled in. */
+  /** The text of all sources, with literals in one piece and one sign for each placeholder. */
   private static String messages = "";
 
   /** All loggers of the library, by their full names. */
   private static final Set<String> LOGGERS = new TreeSet<>();
 
-  /** Those with lines from INFO on. */
+  /** Loggers with lines at INFO or above. */
   private static final Set<String> LOUD = new TreeSet<>();
 
   @BeforeAll
   static void read() throws IOException {
     StringBuilder text = new StringBuilder();
-    for (Path source : SourceSizes.mainSources(Documentation.ROOT)) {
+    for (Path source : Modules.mainSources(Documentation.ROOT)) {
       String module = Modules.name(source);
       if (SILENT.contains(module)) {
         continue;

@@ -30,7 +30,7 @@ class DurationsInMessagesTest {
   void givenMessages_thenNoDurationIsWrittenByHand() throws IOException {
     List<String> found = new ArrayList<>();
     List<Path> sources =
-        SourceSizes.mainSources(Documentation.ROOT).stream()
+        Modules.mainSources(Documentation.ROOT).stream()
             .filter(DurationsInMessagesTest::speaksToUsers)
             .toList();
     for (Path source : sources) {

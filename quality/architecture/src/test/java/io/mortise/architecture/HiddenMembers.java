@@ -19,17 +19,17 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * Members of packages that no module exports are public for other packages of the library, and for
- * no other reason: a test stands in the package of what it tests.
+ * Members of unexported packages are public for other packages of the library only. Tests need no
+ * public members: they stand in the package of the type under test.
  */
 final class HiddenMembers {
-  /** Public all the same. Each entry needs a reason beside it. */
+  /** Exceptions. Each entry needs a reason beside it. */
   private static final Set<String> EXCUSED =
       Set.of(
           // The drivers of PostgreSQL and MariaDB make them by their names.
           "io.mortise.jdbc.driver.EagerSocketFactory",
           "io.mortise.jdbc.driver.ReplyTimeoutSocketFactory",
-          // Module simulation has no threads to block, and counts what an engine keeps.
+          // Module simulation has no threads to block, and counts the objects of an engine.
           "io.mortise.internal.engine.Engine.extendAsync",
           "io.mortise.internal.engine.Engine.keepShutAsync",
           "io.mortise.internal.engine.Engine.downgradeAsync",
@@ -104,12 +104,12 @@ final class HiddenMembers {
   private static boolean isPublic(JavaClass type) {
     return type.getModifiers().contains(JavaModifier.PUBLIC)
         && !type.getSimpleName().equals("package-info")
-        // A lambda does not name what it implements.
+        // A lambda does not name its interface.
         && !type.isInterface()
         && type.getEnclosingClass().map(outer -> !outer.isInterface()).orElse(true);
   }
 
-  /** Also if only a type within it is seen. */
+  /** Whether another package refers to it, be it only for a type within it. */
   private static boolean isSeen(JavaClass type) {
     return type.getDirectDependenciesToSelf().stream()
         .anyMatch(

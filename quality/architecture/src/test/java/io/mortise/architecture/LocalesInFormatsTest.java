@@ -53,7 +53,7 @@ class LocalesInFormatsTest {
   @Test
   void givenFormats_thenNoneDependsOnTheLocale() throws IOException {
     List<String> found = new ArrayList<>();
-    List<Path> sources = SourceSizes.mainSources(Documentation.ROOT);
+    List<Path> sources = Modules.mainSources(Documentation.ROOT);
     for (Path source : sources) {
       localized(Files.readString(source))
           .forEach(text -> found.add(source.getFileName() + ": " + text));

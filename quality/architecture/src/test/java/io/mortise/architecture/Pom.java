@@ -12,7 +12,7 @@ import org.w3c.dom.Element;
 import org.w3c.dom.Node;
 import org.xml.sax.SAXException;
 
-/** A POM file. What it inherits is that of the parents in the same repository. */
+/** A POM file. Inheritance is limited to parents in the same repository. */
 record Pom(Path file, Element project, Optional<Pom> parent) {
 
   /** A dependency as it is written, managed or not. */

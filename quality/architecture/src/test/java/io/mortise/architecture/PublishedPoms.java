@@ -5,12 +5,12 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** What the POMs of published modules must say. */
+/** Required contents of the POMs of published modules. */
 final class PublishedPoms {
   private static final String GROUP = "io.mortise";
   private static final String BOM = "mortise-bom";
 
-  /** What a public repository demands of each POM, its own or inherited. */
+  /** Elements that a public repository demands of each POM, own or inherited. */
   private static final List<String[]> REQUIRED =
       List.of(
           new String[] {"name"},
@@ -25,7 +25,7 @@ final class PublishedPoms {
 
   private PublishedPoms() {}
 
-  /** What is wrong with the POMs of a repository; each with its remedy. */
+  /** Returns the faults of a repository's POMs, each with its remedy. */
   static List<String> faults(List<Pom> poms) {
     List<String> faults = new ArrayList<>();
     for (Pom pom : poms) {
@@ -46,7 +46,7 @@ final class PublishedPoms {
 
   private static void check(Pom pom, List<String> faults) {
     for (String[] path : REQUIRED) {
-      // A name or description that is inherited is that of something else.
+      // An inherited name or description describes another module.
       boolean own = path.length == 1 && !path[0].equals("url");
       boolean there = (own ? pom.own(path) : pom.inherited(path)).isPresent();
       if (!there) {

@@ -32,7 +32,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** What the structure of the code has to keep, each rule with its remedy. */
+/** Rules on the structure of the code, each with its remedy. */
 final class Rules {
   /** The packages of the public API, which no other package of core may leak into. */
   private static final String[] API = {
@@ -84,10 +84,7 @@ final class Rules {
     "io.mortise.kotlin.."
   };
 
-  /**
-   * What tools and adapters may see: the packages that modules export to everybody, and those of
-   * tools.
-   */
+  /** Packages that tools and adapters may use: unqualified exports, and the packages of tools. */
   static final Set<String> PUBLIC =
       Set.of(
           "io.mortise",
@@ -129,14 +126,14 @@ final class Rules {
           "io.mortise.testkit.contract.store",
           "io.mortise.testkit.server");
 
-  /** What a person has named: neither a descriptor nor an anonymous class. */
+  /** Names chosen by people, of neither descriptors nor anonymous classes. */
   private static final Pattern TYPE_NAME = Pattern.compile("[A-Z]\\w*");
 
-  /** Nested types that many may have: a product's builder, and what Kotlin adds. */
+  /** Nested types that many may have: a product's builder, and additions of Kotlin. */
   private static final Set<String> EVERYWHERE =
       Set.of("Builder", "Companion", "DefaultImpls", "WhenMappings");
 
-  /** What matters is their text. */
+  /** Methods that take a format, whose text LocalesInFormatsTest checks. */
   private static final Set<String> FORMATS = Set.of("format", "printf");
 
   private static final List<String> CLOCKS =
@@ -147,11 +144,11 @@ final class Rules {
           "java.time.InstantSource.system",
           "java.time.Clock.system");
 
-  /** The system's clocks, as stores and clients are given them. */
+  /** The system clocks that stores and clients receive as arguments. */
   private static final Set<String> SYSTEM_CLOCKS =
       Set.of("io.mortise.spi.time.Ticker.SYSTEM", "io.mortise.spi.time.WallClock.SYSTEM");
 
-  /** The types that open stores, helpers and clients: they alone choose the clocks. */
+  /** Types that open stores, helpers and clients. No other type chooses a clock. */
   private static final Set<String> OPENERS =
       Set.of(
           "ConsulStore",
@@ -171,7 +168,7 @@ final class Rules {
           "QuorumStore",
           "QuorumStoreProvider",
           "RedisStore",
-          // A driver makes its sockets, and knows no clock to give.
+          // A driver creates it, and has no clock to pass.
           "ReplyTimeoutSocketFactory",
           "RedisStoreProvider",
           "SessionLocks",
@@ -311,11 +308,11 @@ final class Rules {
               "it would keep thread-locals and the class loader of a request that is long over; make"
                   + " it by DaemonThreads");
 
-  /** The members of a quorum have no version of a text in common. */
+  /** Versions of texts differ between the members of a quorum. */
   private static final Set<String> WITHOUT_FACTS =
       Set.of("QuorumLockStore", "MemcachedLockStore", "ExpiringKeyStore");
 
-  /** Once, latch and barrier stand on facts: the author of a further store meets this. */
+  /** Once, latch and barrier are built on facts. This reminds authors of further stores. */
   static final ArchRule STORES_KEEP_FACTS =
       classes()
           .that()
@@ -345,7 +342,7 @@ final class Rules {
     return isStage || isPool || isParallel;
   }
 
-  /** Whether the same could be called with a locale, first or last of the parameters. */
+  /** Whether an overload takes a locale as its first or last parameter. */
   private static boolean followsTheLocale(JavaCodeUnitAccess<?> call) {
     List<String> given = typeNames(call.getTarget().getRawParameterTypes());
     return !FORMATS.contains(call.getName())

@@ -41,7 +41,7 @@ class RulesTest {
 
   @Test
   void givenStoreThatSeesAnother_thenItIsNoticed() {
-    assertNoticed(Rules.STORES_ARE_STRANGERS, "to core", SeesAnotherStore.class);
+    assertNoticed(Rules.STORES_ARE_STRANGERS, "to store-support", SeesAnotherStore.class);
   }
 
   @Test

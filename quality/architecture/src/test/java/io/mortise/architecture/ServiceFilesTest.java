@@ -15,13 +15,13 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Providers are named twice: for the module path in {@code module-info.java}, and for the class
- * path in {@code META-INF/services}, which is all that a native image reads (oracle/graal#7634).
+ * path in {@code META-INF/services}, the only source of a native image (oracle/graal#7634).
  */
 class ServiceFilesTest {
   private static final Pattern PROVIDES =
       Pattern.compile("\\bprovides\\s+([\\w.]+)\\s+with\\s+([\\w.,\\s]+);");
 
-  /** By service. */
+  /** Providers by service. */
   private static Map<String, Set<String>> ofModule(Path info) throws IOException {
     Map<String, Set<String>> found = new TreeMap<>();
     PROVIDES

@@ -33,7 +33,7 @@ final class StagedRepository {
   }
 
   /**
-   * What is wrong with it.
+   * Returns its faults.
    *
    * @param published the artifacts that must be there, and no other
    */

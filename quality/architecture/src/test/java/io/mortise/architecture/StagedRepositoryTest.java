@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a release publishes is complete. release/check has a real one looked at. */
+/** The artifacts of a release are complete. {@code release/check} runs this on a real release. */
 class StagedRepositoryTest {
   private static final Map<String, String> CHECKSUMS =
       Map.of(".md5", "MD5", ".sha1", "SHA-1", ".sha256", "SHA-256", ".sha512", "SHA-512");

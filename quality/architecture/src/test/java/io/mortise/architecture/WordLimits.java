@@ -54,7 +54,7 @@ final class WordLimits {
   }
 
   /**
-   * Returns what is above its limit.
+   * Returns a sentence for each limit that is exceeded.
    *
    * @param limits the lines of {@code words.txt}
    */

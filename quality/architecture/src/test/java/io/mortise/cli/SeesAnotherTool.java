@@ -2,6 +2,6 @@ package io.mortise.cli;
 
 /** Breaks a rule, for {@code RulesTest}. */
 public final class SeesAnotherTool {
-  /** What it must not know. */
+  /** A forbidden dependency. */
   public io.mortise.console.internal.http.AccessToken forbidden;
 }

@@ -2,6 +2,6 @@ package io.mortise.cli;
 
 /** Breaks a rule, for {@code RulesTest}. */
 public final class SeesTheEngine {
-  /** What it must not know. */
+  /** A forbidden dependency. */
   public io.mortise.internal.client.EngineClient forbidden;
 }

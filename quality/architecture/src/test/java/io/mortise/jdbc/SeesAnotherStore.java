@@ -2,6 +2,6 @@ package io.mortise.jdbc;
 
 /** Breaks a rule, for {@code RulesTest}. */
 public final class SeesAnotherStore {
-  /** What it must not know. */
+  /** A forbidden dependency. */
   public io.mortise.redis.RedisFence forbidden;
 }

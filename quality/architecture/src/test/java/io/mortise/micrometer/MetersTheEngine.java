@@ -2,6 +2,6 @@ package io.mortise.micrometer;
 
 /** Breaks a rule, for {@code RulesTest}. */
 public final class MetersTheEngine {
-  /** What it must not know. */
+  /** A forbidden dependency. */
   public io.mortise.internal.engine.Engine forbidden;
 }

@@ -2,7 +2,7 @@ package io.mortise.quorum;
 
 /** Breaks a rule, for {@code RulesTest}. */
 public final class StartsAThread {
-  /** Has what the caller has left for its own threads. */
+  /** Inherits the caller's inheritable thread locals. */
   public Thread started(Runnable task) {
     return new Thread(task, "mortise-example");
   }

@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 
 /** Breaks a rule, for {@code RulesTest}. */
 public final class UsesTheCommonPool {
-  /** Runs in it what is run later. */
+  /** Returns an executor that uses the common pool. */
   public Executor later() {
     return CompletableFuture.delayedExecutor(1, TimeUnit.SECONDS);
   }

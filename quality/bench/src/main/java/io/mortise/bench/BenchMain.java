@@ -108,9 +108,9 @@ public final class BenchMain implements Callable<Integer> {
   }
 
   /**
-   * Runs the bench and ends the process with its exit code.
+   * Runs the bench, then exits with its status.
    *
-   * @param args the words of the command line
+   * @param args the command line
    */
   public static void main(String[] args) {
     System.exit(new CommandLine(new BenchMain()).execute(args));

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** All that was measured: values of each round, by workload, subject and measure. */
+/** All measurements: values of each round, by workload, subject and measure. */
 final class BenchResults {
   private final Map<Workload, Map<Subjects, Map<String, List<Double>>>> values =
       new EnumMap<>(Workload.class);
@@ -24,7 +24,7 @@ final class BenchResults {
         .add(value);
   }
 
-  /** Something the reader of the figures must know. */
+  /** Adds a remark for readers of the figures. */
   void note(Workload workload, Subjects subject, String what) {
     String note = workload.label() + ", " + subject.label() + ": " + what;
     if (!notes.contains(note)) {
@@ -32,7 +32,7 @@ final class BenchResults {
     }
   }
 
-  /** Mutual exclusion did not hold so many times. */
+  /** Counts violations of mutual exclusion. */
   void broken(Workload workload, Subjects subject, long times) {
     if (times > 0) {
       broken += times;

@@ -20,7 +20,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** The servers of a run: those that were named, and own ones for the rest. For one thread. */
+/** The servers of a run: named ones, else servers started here. For one thread. */
 final class BenchServers implements AutoCloseable {
   private final Map<SubjectStore, String> named;
   private final Path folder;
@@ -29,8 +29,8 @@ final class BenchServers implements AutoCloseable {
   private final Deque<Runnable> ends = new ArrayDeque<>();
 
   /**
-   * @param named URLs of servers that run already
-   * @param folder where files go
+   * @param named URLs of running servers
+   * @param folder the folder for files of started servers
    */
   BenchServers(Map<SubjectStore, String> named, Path folder) {
     this.named = named;
@@ -86,7 +86,7 @@ final class BenchServers implements AutoCloseable {
       case ZOOKEEPER -> {
         ZooKeeperServer zooKeeper =
             ZooKeeperServer.start(
-                // As it comes, not as tests want it.
+                // With its default settings, not with those for tests.
                 ZooKeeperServer.Setup.single()
                     .with("tickTime", "2000")
                     .with("maxSessionTimeout", "40000")

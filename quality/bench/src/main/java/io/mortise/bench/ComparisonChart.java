@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * The figures on Redis as a picture: how many times better than Redisson each one did, on a
- * logarithmic scale, a group of bars for each workload.
+ * The figures on Redis as a chart: each subject's ratio to Redisson, on a logarithmic scale, with a
+ * group of bars for each workload.
  */
 final class ComparisonChart {
   private static final List<Workload> SHOWN =
@@ -22,7 +22,7 @@ final class ComparisonChart {
   private static final int WIDTH = 760;
   private static final int BAR = 15;
 
-  /** One power of ten takes this many pixels; half of one lies to the left of Redisson. */
+  /** Pixels per power of ten; half of one lies to the left of Redisson. */
   private static final double DECADE = 190;
 
   private static final double ZERO = LABELS + DECADE / 2;

@@ -10,9 +10,9 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /**
- * What a contended lock guards: a counter that is read and then written, so that two threads inside
- * at one time lose an update, sooner or later; and a mark of who is inside. In the memory of one
- * process, or in a file mapped by several.
+ * The data that a contended lock guards, in memory or in a file mapped by several processes. A
+ * counter is read, then written, so that two threads inside at one time lose an update sooner or
+ * later. A mark names the thread inside.
  */
 final class GuardedCell {
   private static final VarHandle LONG =

@@ -9,7 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The figures for programs: every round of everything. */
+/** The figures for programs, with every round. */
 final class JsonReport {
   private JsonReport() {}
 

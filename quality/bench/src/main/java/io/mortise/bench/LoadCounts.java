@@ -9,7 +9,7 @@ import java.util.zip.DataFormatException;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
-/** What came of a {@link LockLoad}, or of several that ran side by side. Not thread-safe. */
+/** The counts of a {@link LockLoad}, or of several that ran concurrently. Not thread-safe. */
 final class LoadCounts {
   private final Histogram takes = LockLoad.histogram();
   private final Histogram pairs = LockLoad.histogram();
@@ -69,7 +69,7 @@ final class LoadCounts {
     return inTime * 1000.0 / millis;
   }
 
-  /** Of events that were counted over all visits, those per second of the measured time. */
+  /** Returns the rate of events counted over all visits, per second of measured time. */
   double perSecond(long events) {
     return total == 0 ? 0 : perSecond() * events / total;
   }

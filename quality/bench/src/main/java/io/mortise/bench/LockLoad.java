@@ -13,7 +13,7 @@ import java.util.function.IntFunction;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
-/** Some threads of this process that take and give back locks for a while. */
+/** Threads of this process that acquire and release locks for a given time. */
 final class LockLoad {
   private static final OperatingSystemMXBean SYSTEM =
       (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
@@ -35,7 +35,7 @@ final class LockLoad {
    * Starts the threads, which wait for {@link #run}.
    *
    * @param lockOf the lock that each thread uses
-   * @param guardedCell what they do under the lock; null where they do not meet
+   * @param guardedCell the critical section; null if the threads do not contend
    * @param process number of this process, greater than zero
    */
   LockLoad(
@@ -68,7 +68,7 @@ final class LockLoad {
     return SYSTEM.getProcessCpuTime();
   }
 
-  /** Lets the threads run from a time on, as the monotonic clock shows it. Blocks. */
+  /** Lets the threads run from a time of the monotonic clock on. Blocks. */
   LoadCounts run(long startNanos, long millis) throws InterruptedException {
     from = startNanos;
     until = startNanos + TimeUnit.MILLISECONDS.toNanos(millis);

@@ -14,8 +14,8 @@ import java.util.Random;
 import java.util.Set;
 
 /**
- * Lets subjects take turns, in a new order each round, so that whatever else the machine does hits
- * all of them alike; only what is measured in one run can be compared. First rounds warm up and are
+ * Lets subjects take turns, in a new order each round, so that other work of the machine affects
+ * all of them alike. Figures of different runs are not comparable. The first rounds warm up and are
  * not counted.
  */
 final class MeasurementRounds implements AutoCloseable {
@@ -28,7 +28,7 @@ final class MeasurementRounds implements AutoCloseable {
   private final String run = Long.toString(ProcessHandle.current().pid(), 36);
 
   /**
-   * Over these stores.
+   * Measures subjects on these stores.
    *
    * @param warmUp how long each subject runs at least before anything counts
    */
@@ -67,7 +67,7 @@ final class MeasurementRounds implements AutoCloseable {
       } catch (InterruptedException e) {
         throw e;
       } catch (Exception e) {
-        // One library that fails must not cost the figures of the others.
+        // The failure of one library must not discard the figures of the others.
         benchResults.note(
             workload, subject, "failed and was left out of the rest: " + e.getMessage());
         unfit.add(subject);
@@ -85,7 +85,7 @@ final class MeasurementRounds implements AutoCloseable {
     return present;
   }
 
-  /** A lock name that nobody else uses, nor another run. */
+  /** A lock name that no other subject and no other run uses. */
   String lock(Workload workload, Subjects subject) {
     return "bench/" + run + "/" + workload.label() + "/" + subject.label();
   }

@@ -59,13 +59,13 @@ import io.mortise.bench.subject.Subjects;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What Mortise must reach, in ratios to others of the same run wherever that is possible. */
+/** Performance targets of Mortise, as ratios to other subjects of the same run where possible. */
 final class PerformanceTargets {
   private final BenchResults benchResults;
   private final List<PerformanceTarget> performanceTargets = new ArrayList<>();
 
   /**
-   * One of them.
+   * A target.
    *
    * @param value NaN if it was not measured in this run
    * @param atMost whether the bound is an upper one

@@ -25,7 +25,7 @@ final class ProcessWorkloads {
   /** A turn takes less time than a hand-off, and has no pause. */
   private static final int TURNS_PER_HAND_OFF = 5;
 
-  /** Until all processes have heard when the race begins. */
+  /** The delay until all processes know the start time of the race. */
   private static final long HEAD_START_NANOS = 40_000_000;
 
   private final MeasurementRounds rounds;
@@ -69,7 +69,7 @@ final class ProcessWorkloads {
     return subjects.stream().filter(s -> s.is(SubjectTrait.ACROSS)).toList();
   }
 
-  /** Threads of several processes want one lock. */
+  /** Threads of several processes contend for one lock. */
   void together(Workload workload, List<Subjects> subjects)
       throws IOException, InterruptedException {
     GuardedCell guardedCell = GuardedCell.in(cellFile);
@@ -138,7 +138,7 @@ final class ProcessWorkloads {
             for (int i = 0; i < benchPlan.handOffs(); i++) {
               holder.ask("take", which, lock, Map.of());
               waiter.tell("take", which, lock, Map.of());
-              // A random time, so that a poller is met at any point of its period.
+              // A random time, so that the release hits any point of a poller's period.
               Thread.sleep(10 + random.nextInt(50));
               long given = WorkerProcess.number(holder.ask("give", which, lock, Map.of()), "at");
               long taken = WorkerProcess.number(waiter.answer(), "at");
@@ -156,7 +156,7 @@ final class ProcessWorkloads {
     }
   }
 
-  /** Two processes take a lock and give it back, one after the other; nobody waits. */
+  /** Two processes acquire and release a lock in turns, without contention. */
   void turns(Workload workload, List<Subjects> subjects) throws IOException, InterruptedException {
     try (WorkerProcesses workerProcesses = new WorkerProcesses()) {
       start(workerProcesses, 2);
@@ -181,7 +181,7 @@ final class ProcessWorkloads {
     }
   }
 
-  /** A process waits for long while another holds: what the waiting itself costs. */
+  /** Measures the cost of a long wait while another process holds the lock. */
   void patience(Workload workload, List<Subjects> subjects)
       throws IOException, InterruptedException {
     try (WorkerProcesses workerProcesses = new WorkerProcesses()) {
@@ -211,17 +211,17 @@ final class ProcessWorkloads {
     }
   }
 
-  /** A process holds many locks, which must stay held by themselves. */
+  /** A process holds many locks and only renews them. */
   void held(Workload workload, List<Subjects> subjects) throws IOException, InterruptedException {
-    // Those in this process would renew their sessions meanwhile.
+    // Clients in this process would renew their sessions meanwhile.
     rounds.close();
     List<Subjects> keepers = subjects.stream().filter(s -> s.is(SubjectTrait.KEEPS)).toList();
     for (Subjects which : keepers) {
-      // Names of some 20 characters, alike for all.
+      // Names of some 20 characters, of the same length for all subjects.
       String lock = String.format(Locale.ROOT, "bench/%03d/held/", random.nextInt(1000));
       try (RedisServerStats server = server(which);
           WorkerProcesses workerProcesses = new WorkerProcesses()) {
-        // The second has nothing to do: what its JVM takes all the same is no cost of the locks.
+        // The second is idle: its CPU time is the baseline of a JVM without locks.
         start(workerProcesses, 2);
         WorkerProcess holder = workerProcesses.all.get(0);
         holder.ask("connect", which, lock, Map.of());
@@ -257,7 +257,7 @@ final class ProcessWorkloads {
       WorkerProcess holder,
       WorkerProcess idle)
       throws IOException, InterruptedException {
-    // Let what the many acquires have set going come to rest.
+    // Let the after-effects of the many acquires settle.
     Thread.sleep(SETTLE_MILLIS);
     Map<String, Long> before = server == null ? Map.of() : server.calls();
     long requests = server == null ? 0 : server.requests();
@@ -270,7 +270,7 @@ final class ProcessWorkloads {
     if (server == null) {
       return;
     }
-    // Less the one that asks.
+    // Minus the request that reads the counter.
     benchResults.add(workload, which, "requests/s", (server.requests() - requests - 1) / seconds);
     Map<String, Long> calls = new TreeMap<>();
     server

@@ -11,17 +11,16 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Many want one lock, each of them standing in the store's own queue: how long it takes from one to
- * the next. Two clients have half of the threads each, so that neighbours in the queue are of
- * different sessions; a third one holds until all have come. A process that had its turn queues
- * again.
+ * Measures hand-offs of one lock whose many waiters stand in the store's own queue. Two clients
+ * have half of the threads each, so that neighbours in the queue are of different sessions. A third
+ * client holds the lock until all waiters have enqueued. A served waiter enqueues again.
  */
 final class QueueWorkload {
   private static final long WAIT_MILLIS = 120_000;
   private static final long STACK_BYTES = 128 * 1024;
   private static final long WARM_UP_MILLIS = 500;
 
-  /** More would take minutes, as thousands have to come and go in each. */
+  /** More would take minutes, as thousands of waiters enqueue and leave in each round. */
   private static final int MOST_ROUNDS = 3;
 
   private final MeasurementRounds rounds;
@@ -88,7 +87,7 @@ final class QueueWorkload {
     return micros;
   }
 
-  /** Threads that take a lock and give it back, again and again. */
+  /** Threads that repeatedly acquire and release a lock. */
   private static final class WaiterThreads {
     final LongAdder turns = new LongAdder();
     private final LongAdder failures = new LongAdder();
@@ -119,7 +118,7 @@ final class QueueWorkload {
       }
     }
 
-    /** Everybody has one more turn, which is the quickest way to leave. */
+    /** Lets each waiter have one more turn, the quickest way to drain the queue. */
     void end() throws InterruptedException {
       over = true;
       for (Thread thread : threads) {

@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 
-/** What a Redis server says about itself. */
+/** Counters of a Redis server, from {@code INFO}. */
 final class RedisServerStats implements AutoCloseable {
   private final RedisClient client;
   private final StatefulRedisConnection<String, String> connection;
@@ -24,7 +24,9 @@ final class RedisServerStats implements AutoCloseable {
     return Long.parseLong(field("memory", "used_memory"));
   }
 
-  /** Calls per command since the server started, those from scripts included, INFO left out. */
+  /**
+   * Calls per command since the server started, including calls from scripts, without {@code INFO}.
+   */
   Map<String, Long> calls() {
     Map<String, Long> calls = new TreeMap<>();
     connection

@@ -70,7 +70,7 @@ final class TextReport {
         });
   }
 
-  /** Those that the others are compared with: the limit of each place, and Redisson. */
+  /** The subjects to compare with: the limit of each store, and Redisson. */
   static List<Subjects> yardsticks(Set<Subjects> present) {
     List<Subjects> chosen = new ArrayList<>();
     for (Subjects candidate :

@@ -22,7 +22,7 @@ final class ThreadWorkloads {
   private static final long CALLS = 1_000;
   private static final ThreadMXBean CPU = ManagementFactory.getThreadMXBean();
 
-  /** So many times as many locks are idle as are held in the workload of that name. */
+  /** Idle locks per held lock of the {@code held} workload. */
   private static final int IDLE_PER_HELD = 10;
 
   private final MeasurementRounds rounds;
@@ -35,7 +35,7 @@ final class ThreadWorkloads {
     this.benchPlan = benchPlan;
   }
 
-  /** A thread locks once more what it has locked, and unlocks it once. */
+  /** A thread re-enters a lock that it holds, and leaves it once. */
   void reentry(Workload workload, List<Subjects> subjects) throws InterruptedException {
     List<Subjects> views =
         subjects.stream()
@@ -71,8 +71,8 @@ final class ThreadWorkloads {
   }
 
   /**
-   * A thread runs a method under a lock, again and again. In memory nothing waits, so its processor
-   * time is what it costs, also on a machine that does other things.
+   * A thread repeatedly runs a method under a lock. In memory nothing waits, so the cost is its CPU
+   * time, which other work on the machine does not change.
    */
   void call(Workload workload, List<Subjects> subjects) throws InterruptedException {
     rounds.play(
@@ -86,7 +86,7 @@ final class ThreadWorkloads {
           long sum = 0;
           long from = System.nanoTime();
           long cpuFrom = CPU.getCurrentThreadCpuTime();
-          // A turn that warms up lasts until it has had that much of a processor.
+          // A warm-up turn lasts until it has used that much CPU time.
           while ((counts ? System.nanoTime() - from : CPU.getCurrentThreadCpuTime() - cpuFrom)
               < most) {
             for (int i = 0; i < CALLS; i++) {
@@ -126,7 +126,7 @@ final class ThreadWorkloads {
         });
   }
 
-  /** A thread acquires so many free locks at once, and one by itself in turns with that. */
+  /** A thread acquires a group of free locks, in turns with a single one. */
   void group(Workload workload, List<Subjects> subjects, int count) throws InterruptedException {
     rounds.play(
         workload,
@@ -156,7 +156,7 @@ final class ThreadWorkloads {
         });
   }
 
-  /** Takes it and gives it back; how long the first took. */
+  /** Acquires and releases the lock; returns the time of the acquire. */
   private static long takeNanos(LockHandle lockHandle) throws Exception {
     long from = System.nanoTime();
     if (!lockHandle.take(WAIT_MILLIS)) {
@@ -167,7 +167,9 @@ final class ThreadWorkloads {
     return nanos;
   }
 
-  /** A client closes that keeps many locks idle: what they take up, and how long that takes. */
+  /**
+   * A client that keeps many idle locks closes: measures their memory and the time of the close.
+   */
   void idle(Workload workload, List<Subjects> subjects, StoreUrls stores)
       throws InterruptedException {
     int count = benchPlan.held() * IDLE_PER_HELD;
@@ -193,7 +195,7 @@ final class ThreadWorkloads {
         });
   }
 
-  /** All threads want one lock. */
+  /** All threads contend for one lock. */
   void together(Workload workload, List<Subjects> subjects, int threads)
       throws InterruptedException {
     rounds.play(
@@ -221,9 +223,7 @@ final class ThreadWorkloads {
         });
   }
 
-  /**
-   * Longer where it does not count: a compiler needs its time, and more of it on a busy machine.
-   */
+  /** Warm-up turns are longer: the JIT compiler needs time, and more of it on a busy machine. */
   private static long millis(long millis, boolean counts) {
     return counts ? millis : 3 * millis;
   }

@@ -20,18 +20,15 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The main class of a {@link WorkerProcess}: does what it is told line by line, until its input
- * ends.
- */
+/** The main class of a {@link WorkerProcess}: executes the commands of its input, one per line. */
 final class Worker {
-  /** In front of each answer, as libraries may print lines of their own. */
+  /** Prefix of each answer, as libraries may print lines of their own. */
   static final String MARK = "bench>";
 
   private static final long WAIT_MILLIS = 10_000;
   private static final int WARM_UP = 100;
 
-  /** Until the threads, timers and buffers of a client that was closed are gone. */
+  /** The delay until threads, timers and buffers of a closed client are gone. */
   private static final long SETTLE_MILLIS = 6_000;
 
   private final int number;
@@ -146,8 +143,9 @@ final class Worker {
   }
 
   /**
-   * Connects and loads what is needed. A first client, which is closed again, takes locks and gives
-   * them back; not the one that is measured, as some libraries go on renewing what was given back.
+   * Connects, and loads classes by a first client, which acquires and releases locks and is closed.
+   * The measured client does not warm up itself, as some libraries continue to renew released
+   * locks.
    */
   private Map<String, Object> connect(Subjects which, String prefix) throws Exception {
     try (Subject first = which.open(stores)) {
@@ -175,7 +173,7 @@ final class Worker {
     return Map.of("heap", heap);
   }
 
-  /** What lives: the least that was seen, as some garbage needs several collections. */
+  /** Returns the smallest heap use seen, as some garbage needs several collections. */
   static long usedHeap() throws InterruptedException {
     long least = Long.MAX_VALUE;
     for (int i = 0; i < 10; i++) {

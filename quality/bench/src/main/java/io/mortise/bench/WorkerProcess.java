@@ -34,8 +34,8 @@ final class WorkerProcess implements AutoCloseable {
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx512m",
                 "-XX:+UseSerialGC",
-                // C2 in several JVMs takes two processors for minutes, which would be measured.
-                // C1 is done soon, and good enough for what waits on sockets.
+                // C2 in several JVMs takes two processors for minutes, which would be measured. C1
+                // is done soon, and fast enough for code that waits on sockets.
                 "-XX:TieredStopAtLevel=1",
                 "-cp",
                 System.getProperty("java.class.path"),
@@ -48,7 +48,7 @@ final class WorkerProcess implements AutoCloseable {
     Thread reader = new Thread(this::read, "bench-child-" + number);
     reader.setDaemon(true);
     reader.start();
-    // Not as arguments, which everybody can see: URLs have passwords.
+    // Not as arguments, which all users of the machine can see: URLs have passwords.
     say(storeUrls.urls());
   }
 
@@ -66,7 +66,7 @@ final class WorkerProcess implements AutoCloseable {
         }
       }
     } catch (IOException e) {
-      // Ended: said below.
+      // The process has ended; reported below.
     }
     answers.add(ENDED);
   }
@@ -82,7 +82,7 @@ final class WorkerProcess implements AutoCloseable {
     say(question);
   }
 
-  /** The answer to the last question; those that nobody waited for go by. Blocks. */
+  /** Returns the answer to the last question, skipping answers that were not awaited. Blocks. */
   Map<String, Object> answer() throws IOException, InterruptedException {
     while (true) {
       String line = answers.poll(ANSWER_SECONDS, TimeUnit.SECONDS);
@@ -109,7 +109,7 @@ final class WorkerProcess implements AutoCloseable {
     return answer();
   }
 
-  /** Asks several the same and returns what each said. */
+  /** Asks several processes the same question and returns their answers. */
   static List<Map<String, Object>> askAll(
       List<WorkerProcess> children,
       String verb,
@@ -148,7 +148,7 @@ final class WorkerProcess implements AutoCloseable {
     try {
       questions.close();
     } catch (IOException e) {
-      // It has gone already.
+      // The process has ended already.
     }
     try {
       if (!process.waitFor(5, TimeUnit.SECONDS)) {

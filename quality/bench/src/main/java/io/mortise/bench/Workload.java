@@ -3,7 +3,7 @@ package io.mortise.bench;
 import io.mortise.bench.subject.Subjects;
 import java.util.Locale;
 
-/** What is measured. The first measure of each is the one that subjects are compared by. */
+/** The workloads. Subjects are compared by the first measure of each. */
 enum Workload {
   REENTRY("a thread locks again what it holds", "ns", false),
   PAIR("acquire and release, one thread, nobody else wants the lock", "p50 µs", false),
@@ -45,7 +45,7 @@ enum Workload {
     return main;
   }
 
-  /** How many times better the one did than the other; NaN if one was not measured. */
+  /** Returns the factor by which one subject beats the other; NaN if one was not measured. */
   double advantage(BenchResults benchResults, Subjects one, Subjects other) {
     double mine = benchResults.median(this, one, main);
     double theirs = benchResults.median(this, other, main);

@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 
-/** What a ZooKeeper server says about itself; it must allow the four-letter word {@code mntr}. */
+/** Counters of a ZooKeeper server, which must allow the four-letter word {@code mntr}. */
 final class ZooKeeperServerStats {
   private final String host;
   private final int port;

@@ -65,7 +65,7 @@ class BenchRunnerTest {
     GuardedCell guardedCell = GuardedCell.here();
     long broken = 0;
     long total = 0;
-    // Two threads on one busy processor may not meet for a while.
+    // Two threads on one busy processor may run for a while without contention.
     for (int i = 0; i < 50 && broken == 0; i++) {
       LockLoad lockLoad =
           new LockLoad(new NoLock(), 2, number -> "open door", guardedCell, 1, 1_000);

@@ -18,7 +18,7 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Addresses that servers tell their clients, and that lead nowhere from there. */
+/** Addresses that servers advertise, but that clients cannot reach. */
 @Tag("extended")
 class AdvertisedAddressesTest {
 
@@ -30,7 +30,7 @@ class AdvertisedAddressesTest {
     }
   }
 
-  /** Each address that leads nowhere costs the whole timeout. */
+  /** Each unreachable address costs the whole timeout. */
   @Test
   @Report({
     "nats-io/nats.go#1760",

@@ -31,12 +31,12 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Class loaders and thread-locals of whoever happens to call. */
+/** Class loaders and thread-locals of arbitrary callers. */
 @Tag("extended")
 class ClassLoadersTest {
   private static final InheritableThreadLocal<Object> TENANT = new InheritableThreadLocal<>();
 
-  /** Of a library that is not there. */
+  /** A provider of a missing library. */
   public static final class BrokenProvider implements LockStoreProvider {
     /** For {@link java.util.ServiceLoader}. */
     public BrokenProvider() {
@@ -140,11 +140,11 @@ class ClassLoadersTest {
     }
   }
 
-  /** What an application leaves behind on its thread. */
+  /** State that an application leaves behind on its thread. */
   private record LeftBehind(
       WeakReference<Object> tenant, WeakReference<ClassLoader> loader, LockClient client) {}
 
-  /** A request, on a thread of an application, is the first that needs locks. */
+  /** Has a request, on an application's thread, use locks first. */
   private static LeftBehind used(String url) throws IOException {
     URLClassLoader loader = new URLClassLoader(new URL[0], ClassLoadersTest.class.getClassLoader());
     Object tenant = new Object();

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Servers that let in only clients with a certificate. */
+/** Servers that require client certificates. */
 @Tag("extended")
 @Isolated("sets system properties")
 class ClientCertificatesTest {
@@ -34,9 +34,9 @@ class ClientCertificatesTest {
   }
 
   /**
-   * Starts a server that takes the certificate of clients only if it is its own.
+   * Starts a server that accepts no client certificate but its own.
    *
-   * @param tlsPort that it listens on, unless TLS is on its only port
+   * @param tlsPort for TLS, unless its only port speaks TLS
    */
   private static LocalServer start(FieldStore store, RedisSecurity own, int tlsPort) {
     String certificate = own.certificate().toString();

@@ -28,8 +28,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Containers whose clocks since boot are not those of their host: time namespaces, which a
- * container gets that is moved from one host to another, and lxcfs.
+ * Containers whose boot clocks differ from their host's: time namespaces, given to containers that
+ * migrate between hosts, and lxcfs.
  */
 @Tag("extended")
 @EnabledOnOs(OS.LINUX)
@@ -39,7 +39,7 @@ class ClockNamespacesTest {
   /** Stands for the offset that makes the host look booted ten seconds ago. */
   private static final long YOUNG = 0;
 
-  /** Of the monotonic clock and of that of the boot. In seconds. */
+  /** Offsets of the monotonic clock and of the boot clock, in seconds. */
   private static final long[][] OFFSETS = {{86_400_000, YOUNG}, {YOUNG, YOUNG}};
 
   private static final String ENTER =
@@ -76,20 +76,20 @@ class ClockNamespacesTest {
     List<String> words =
         List.of("python3", "-c", ENTER, Long.toString(monotonic), Long.toString(boottime));
     List<String> trial = new ArrayList<>(words);
-    // Before Linux 6.3 the namespace is that of children only.
+    // Before Linux 6.3 only children enter the namespace.
     trial.addAll(List.of("sh", "-c", "[ \"$(readlink /proc/$$/ns/time)\" != \"$0\" ]"));
     trial.add(Files.exists(own) ? Files.readSymbolicLink(own).toString() : "");
     assumeRuns(trial, "a time namespace");
     return words;
   }
 
-  /** A container of lxcfs was started two seconds ago, by what it shows. */
+  /** Runs in a container that lxcfs shows as started two seconds ago. */
   private static List<String> overUptime(Path folder) throws Exception {
     return over(
         Path.of("/proc/uptime"), Files.writeString(folder.resolve("uptime"), "2.00 2.00\n"));
   }
 
-  /** A container that shows a file of its own in place of one of the kernel. */
+  /** Runs in a container that shows its own file in place of a kernel file. */
   private static List<String> over(Path shown, Path own) throws Exception {
     List<String> words =
         List.of(
@@ -115,7 +115,7 @@ class ClockNamespacesTest {
     }
   }
 
-  /** One of each way to tell that a session has ended. */
+  /** Covers each way to detect the end of a session. */
   @ParameterizedTest
   @EnumSource(names = {"REDIS", "POSTGRESQL", "ZOOKEEPER", "DYNAMODB"})
   @Report({"openjdk/crac#53", "eclipse-openj9/openj9#15417", "canonical/lxd#3517"})
@@ -183,7 +183,7 @@ class ClockNamespacesTest {
     assertThat(clock(folder)).isEqualTo("monotonic");
   }
 
-  /** LXC and systemd-nspawn give a container an id of its boot, which changes with each start. */
+  /** LXC and systemd-nspawn give a container a boot id, which changes with each start. */
   @Test
   void givenSqliteFileOfContainersWithBootIdsOfTheirOwn_thenNoneEndsTheOthersLease(
       @TempDir Path folder) throws Exception {
@@ -214,7 +214,7 @@ class ClockNamespacesTest {
     }
   }
 
-  /** As its caches are dropped, or while lxcfs is restarted. */
+  /** As when its caches are dropped, or lxcfs is restarted. */
   @ParameterizedTest
   @EnumSource(names = {"REDIS", "POSTGRESQL", "DYNAMODB"})
   @Report("lxc/lxcfs#184")
@@ -233,7 +233,7 @@ class ClockNamespacesTest {
     }
   }
 
-  /** The one in the namespace is the first to use the file. */
+  /** The process in the namespace uses the file first. */
   private static void assertShared(Path folder, List<String> prefix) throws Exception {
     String url = "jdbc:sqlite:" + folder.resolve("locks.db");
     try (JvmProcess holder = JvmProcess.start(prefix, ClockNamespacesTest.class, url, "lock")) {

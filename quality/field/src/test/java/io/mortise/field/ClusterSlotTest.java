@@ -19,7 +19,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Slots of a Redis Cluster that are on their way, or that nobody serves. */
+/** Slots of a Redis Cluster that are migrating or unserved. */
 @Tag("extended")
 class ClusterSlotTest {
   private static final int BUCKETS = 8;

@@ -12,7 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** A database whose connections others have used up. */
+/** A database whose connections are used up by other clients. */
 @Tag("long")
 class ConnectionsLeftTest {
   private static final Duration TTL = Duration.ofSeconds(6);
@@ -44,7 +44,7 @@ class ConnectionsLeftTest {
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'locks'");
         long end = System.nanoTime() + TTL.multipliedBy(2).toNanos();
         while (System.nanoTime() < end) {
-          // Requests go on, and want a connection.
+          // Requests continue, and need a connection.
           assertThat(lease.state()).isNotEqualTo(Lease.State.LOST);
           CompletableFuture<Lease> other1 =
               client.lock("more").acquireAsync(Duration.ofMillis(100));

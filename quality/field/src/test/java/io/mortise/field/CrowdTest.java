@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Many waiters, and many names that are waited for. */
+/** Many waiters, and many contended names. */
 @Tag("long")
 class CrowdTest {
   private static final int WAITERS = 100;

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Databases whose administrator chose otherwise, or works on them. */
+/** Databases with unusual settings, or under maintenance. */
 @Tag("long")
 class DatabaseOperationsTest {
   /** Longer than a try may take. */

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What becomes of connections that a pool of the application lends. */
+/** Connections borrowed from a pool of the application. */
 @Tag("long")
 class DatabasePoolTest {
   private static final int SIZE = 3;
@@ -183,7 +183,7 @@ class DatabasePoolTest {
               "ALTER SYSTEM SET default_transaction_read_only = on",
               "SELECT pg_reload_conf()");
           query(standby.url(), "SELECT pg_promote()");
-          // For new connections only.
+          // Moves new connections only.
           address.spread(standby.port());
           BoundedWait.until(BOUND, "a lock is granted", () -> Trial.isGranted(locks, "after"));
         }
@@ -193,14 +193,14 @@ class DatabasePoolTest {
 
   private static HikariConfig config(String url) {
     HikariConfig config = new HikariConfig();
-    // Parameters of ours are none of a driver's.
+    // The driver does not know our parameters.
     config.setJdbcUrl(url.replaceFirst("[?&;]namespace=\\w+", ""));
     config.setMaximumPoolSize(SIZE);
     config.setMinimumIdle(SIZE);
     return config;
   }
 
-  /** With a hand-over, for which PostgreSQL's third connection listens. */
+  /** Includes a hand-off, for which PostgreSQL listens on a third connection. */
   private static void useAndClose(HikariDataSource pool, String parameters) throws Exception {
     try (LockStore store = JdbcStore.over(pool, parameters);
         LockClient locks = LockClient.builder().store(store).build()) {
@@ -224,7 +224,7 @@ class DatabasePoolTest {
                     : "@@max_statement_time, @@idle_transaction_timeout)"));
   }
 
-  /** What the query tells on each connection of the pool. */
+  /** The results of the query on all connections of the pool. */
   private static Set<String> all(HikariDataSource pool, String query) throws SQLException {
     Set<String> told = new TreeSet<>();
     List<Connection> lent = new ArrayList<>();

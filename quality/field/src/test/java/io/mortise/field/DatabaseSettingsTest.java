@@ -81,7 +81,7 @@ class DatabaseSettingsTest {
         held.close();
         BoundedWait.join(waiter).close();
       }
-      // News of sessions that nobody has any more.
+      // Notifications of sessions that no longer exist.
       Trial.execute(
           admin(server),
           "INSERT INTO mortise.mortise_news (session, kind, name, attempt, token, tokens, flag, timed, how)"
@@ -151,7 +151,7 @@ class DatabaseSettingsTest {
         .hasMessageContaining("MODE=" + mode);
   }
 
-  /** The server has the new password, the process not yet. */
+  /** The server has the new password, but the process does not yet. */
   @ParameterizedTest
   @EnumSource(names = {"POSTGRESQL", "MYSQL", "MARIADB"})
   @Report({
@@ -204,7 +204,7 @@ class DatabaseSettingsTest {
     try (MySqlServer server = (MySqlServer) FieldStore.MYSQL.start();
         FaultInjectionProxy proxy = FaultInjectionProxy.to(server.port())) {
       String plain = server.url() + "&sslMode=DISABLED";
-      // Now the server knows it.
+      // Now the server caches the password.
       Trial.execute(plain + "&allowPublicKeyRetrieval=true", "SELECT 1");
       try (LockClient locks = LockClient.connect(FieldStore.through(proxy, server, plain))) {
         locks.lock("a").acquire().close();
@@ -272,7 +272,7 @@ class DatabaseSettingsTest {
           primary.kill();
           BoundedWait.until(BOUND, "the outage is met", () -> !Trial.isGranted(locks, "a"));
           all(standby.url(), "SELECT pg_promote()");
-          // The driver remembers a standby for ten seconds unless it is told otherwise.
+          // By default the driver remembers a standby for ten seconds.
           BoundedWait.until(
               Duration.ofSeconds(6), "the new primary is found", () -> Trial.isGranted(locks, "a"));
         }

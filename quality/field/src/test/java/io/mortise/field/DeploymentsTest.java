@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Many processes that come or go at one time. */
+/** Many processes that start or end at the same time. */
 @Tag("long")
 class DeploymentsTest {
   private static final int REPLICAS = 20;
@@ -41,7 +41,7 @@ class DeploymentsTest {
     }
   }
 
-  /** What is not served in time, on a machine that starts so much at once, is started again. */
+  /** Restarts processes that time out, as the machine starts many at once. */
   private static long tokenOfOne(String url) {
     StoreUnavailableException last = new StoreUnavailableException("none");
     for (int i = 0; i < 3; i++) {

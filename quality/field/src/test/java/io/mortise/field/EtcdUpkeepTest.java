@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What operators of etcd do while clients are open: users, tokens, members. */
+/** Maintenance of etcd while clients are open: users, tokens, members. */
 @Tag("extended")
 class EtcdUpkeepTest {
   private static final Duration TTL = Duration.ofSeconds(15);
@@ -43,7 +43,7 @@ class EtcdUpkeepTest {
     server.post("/v3/auth/user/add", "{\"name\":\"%s\",\"password\":\"p\"}".formatted(name));
   }
 
-  /** A server that knows root and a user who may use the keys of locks. */
+  /** Starts a server with root and a user that may access the keys of locks. */
   private static EtcdServer secured(String... arguments) {
     EtcdServer server = EtcdServer.start(FieldStore.ETCD.program(), arguments);
     addUser(server, "root");
@@ -65,7 +65,7 @@ class EtcdUpkeepTest {
     return server.url().replace("//", "//me:p@");
   }
 
-  /** As root, who is told by a token. */
+  /** Changes users as root, which authenticates by a token. */
   private static void changeUsers(EtcdServer server) throws Exception {
     String token =
         server

@@ -28,14 +28,17 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Signatures that AWS does not take for a while: a session's token, and the time. */
+/** Signatures that AWS rejects for a while: an expired session token, and clock skew. */
 @Tag("extended")
 class ExpiredCredentialsTest {
 
-  /** Two failures of a wait that are this far apart are an outage that goes on. */
+  /** Two failures of a wait, this far apart, count as one outage. */
   private static final Duration FAILOVER = Duration.ofSeconds(4);
 
-  /** In front of the emulator, which checks no signature: refuses requests as the service does. */
+  /**
+   * A proxy before the emulator, which checks no signatures. It refuses requests as the service
+   * does.
+   */
   private static final class CheckingProxy implements AutoCloseable {
     private static final Pattern LENGTH = Pattern.compile("(?i)\r\nContent-Length: (\\d+)");
     private static final Pattern SIGNED = Pattern.compile("(?i)\r\nX-Amz-Date: (\\w+)");
@@ -67,12 +70,12 @@ class ExpiredCredentialsTest {
           Socket client = listening.accept();
           start(() -> serve(client));
         } catch (IOException e) {
-          // The end.
+          // The proxy is closed.
         }
       }
     }
 
-    /** One request for each connection. */
+    /** Serves one request per connection. */
     private void serve(Socket client) {
       try (client) {
         InputStream from = client.getInputStream();
@@ -90,7 +93,7 @@ class ExpiredCredentialsTest {
         byte[] body = from.readNBytes(length.find() ? Integer.parseInt(length.group(1)) : 0);
         client.getOutputStream().write(answer(head, body));
       } catch (IOException e) {
-        // One side has gone.
+        // One side has closed its connection.
       }
     }
 

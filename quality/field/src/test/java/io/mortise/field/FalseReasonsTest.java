@@ -33,7 +33,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Servers that let nobody in now, or speak otherwise: what opening says about them is true. */
+/**
+ * Servers that refuse clients for now, or speak another protocol. The reasons that opening gives
+ * are true.
+ */
 @Tag("extended")
 class FalseReasonsTest {
 
@@ -119,14 +122,14 @@ class FalseReasonsTest {
     }
   }
 
-  /** Each connection for itself: one that waits for the rest of a handshake holds up no other. */
+  /** Serves each connection on its own thread: an incomplete handshake blocks no other. */
   private static void answer(SSLServerSocket server) {
     while (!server.isClosed()) {
       try {
         Socket client = server.accept();
         start(() -> answer(client));
       } catch (IOException e) {
-        // It is the end.
+        // The server is closed.
       }
     }
   }
@@ -135,7 +138,7 @@ class FalseReasonsTest {
     try (connection) {
       var unused = connection.getInputStream().read();
     } catch (IOException e) {
-      // It is no handshake.
+      // The client sent no handshake.
     }
   }
 
@@ -170,7 +173,7 @@ class FalseReasonsTest {
     }
   }
 
-  /** It passes requests on to those of its cluster that have JetStream, and none is there now. */
+  /** It forwards requests to members with JetStream, none of which is up. */
   @Test
   @Report({"nats-io/nats.java#708", "nats-io/jetstream#509"})
   void givenServerOfAClusterThatHasNoJetStreamItself_thenNoResponderIsAnOutage() throws Exception {
@@ -185,7 +188,7 @@ class FalseReasonsTest {
     }
   }
 
-  /** As a server of NATS, of one client. */
+  /** Acts as a NATS server for one client. */
   private static void answerWithoutResponders(ServerSocket server) {
     try (Socket client = server.accept();
         BufferedReader lines =
@@ -209,7 +212,7 @@ class FalseReasonsTest {
         to.write(answer.getBytes(StandardCharsets.UTF_8));
       }
     } catch (IOException e) {
-      // The client has gone.
+      // The client has disconnected.
     }
   }
 
@@ -219,7 +222,7 @@ class FalseReasonsTest {
     Path limits = Files.writeString(folder.resolve("nats.conf"), "max_connections: 1\n");
     try (LocalServer server = FieldStore.NATS.start("-c", limits.toString())) {
       String url = server.url() + "?timeout=1s";
-      // The server may not know yet that whoever asked whether it is up has gone.
+      // The server may not have noticed yet that the probing connection is closed.
       try (LockClient first = letIn(url)) {
         assertThat(Trial.isGranted(first, "x")).isTrue();
         assertThatThrownBy(() -> LockClient.connect(url).close())

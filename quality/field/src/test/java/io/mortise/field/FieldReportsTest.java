@@ -16,7 +16,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The page has a row for each report that is tried, and each row a test. */
+/** The page has a row for each tested report, and each row has a test. */
 class FieldReportsTest {
   private static final Path ROOT = Path.of("../..");
   private static final Path PAGE = ROOT.resolve("docs/internals/field-reports.md");
@@ -25,7 +25,7 @@ class FieldReportsTest {
 
   private static final Pattern THREAD = Pattern.compile("[\\w.-]+/[\\w.-]+#\\d+");
 
-  /** {@code Class#method}, the beginning of one too, as a test has a long name. */
+  /** {@code Class#method}, or the beginning of a long method name. */
   private static final Pattern TEST = Pattern.compile("`(\\w+)#(\\w+)…?`");
 
   /**

@@ -26,8 +26,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
 
 /**
- * A store with a server of its own. What a report tells of all stores is tried on each; one server
- * serves all tests of the JVM that harm nobody, and ends with it. Thread-safe.
+ * A store with its server. Reports about all stores are tested on each. Tests that disturb no other
+ * share one server, which ends with the JVM. Thread-safe.
  */
 enum FieldStore {
   /** One Redis. */
@@ -68,7 +68,7 @@ enum FieldStore {
 
   private final Optional<Path> program;
 
-  @SuppressWarnings("ImmutableEnumChecker") // None of them has state.
+  @SuppressWarnings("ImmutableEnumChecker") // Starters are stateless.
   private final BiFunction<Path, String[], LocalServer> starter;
 
   FieldStore(Optional<Path> program, BiFunction<Path, String[], LocalServer> starter) {
@@ -84,7 +84,7 @@ enum FieldStore {
     return DynaliteServer.install(Path.of("../../stores/dynamodb/src/test/dynalite"));
   }
 
-  /** The server that all tests of the JVM share, which none may harm. */
+  /** The server that all tests of the JVM share. No test may disturb it. */
   LocalServer shared() {
     synchronized (SHARED) {
       return SHARED.computeIfAbsent(this, FieldStore::start);
@@ -105,8 +105,8 @@ enum FieldStore {
   }
 
   /**
-   * What starts a server. Without it the test is skipped, or on CI fails, unless it is told that
-   * there is none.
+   * The server's program. Without it the test is skipped; on CI it fails, unless a property
+   * declares the program missing.
    */
   Path program() {
     String property = "mortise." + name().toLowerCase(Locale.ROOT);
@@ -114,12 +114,12 @@ enum FieldStore {
     return TestPrerequisites.required(program, "A server for " + this);
   }
 
-  /** A store in that server that nobody in this JVM had before. */
+  /** A store in that server, unused in this JVM. */
   String newUrl(LocalServer server) {
     return with(server.url(), "namespace=field" + NAMES.incrementAndGet());
   }
 
-  /** A store in the shared server that nobody in this JVM had before. */
+  /** A store in the shared server, unused in this JVM. */
   String newUrl() {
     return newUrl(shared());
   }
@@ -129,7 +129,7 @@ enum FieldStore {
     return url + (url.contains("?") ? '&' : '?') + parameter;
   }
 
-  /** The same store by way of a proxy in front of its server. */
+  /** The same store through a proxy before its server. */
   static String through(FaultInjectionProxy proxy, LocalServer server, String url) {
     return url.replace(":" + server.port(), ":" + proxy.port());
   }

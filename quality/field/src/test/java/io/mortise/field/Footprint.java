@@ -21,29 +21,29 @@ import javax.management.ObjectName;
  *
  * @param threads live ones
  * @param connections through a relay
- * @param bytes of all objects that a full collection leaves, but for int arrays, with which the
+ * @param bytes of all objects that survive a full collection, without int arrays, with which the
  *     collector fills gaps
- * @param objects of the library that it leaves, by class
+ * @param objects of the library that survive it, by class
  * @param keys or rows at the server
  */
 record Footprint(long threads, long connections, long bytes, Map<String, Long> objects, long keys) {
-  /** Caches of the JVM and of drivers grow by less. */
+  /** Greater than the growth of caches of the JVM and of drivers. */
   static final long MOST_BYTES = 1_000_000;
 
-  /** Objects of one class. Requests in flight are fewer. */
+  /** Objects of one class; greater than the number of requests in flight. */
   static final long MOST_OBJECTS = 100;
 
   static final long MOST_KEYS = 20;
 
-  /** A thread or connection of each of two clients that comes back later after a break. */
+  /** Each of two clients may reopen a thread or connection late after a break. */
   private static final long LATE = 2;
 
   private static final Pattern CLASS = Pattern.compile(" *\\d+: +(\\d+) +(\\d+) +(\\S+).*");
 
-  /** The collector fills gaps with such arrays, more of them or less. */
+  /** The collector fills gaps with a varying number of such arrays. */
   private static final Set<String> FILLERS = Set.of("[I", "[Ljdk.internal.vm.FillerElement;");
 
-  /** Reads all of it, after a full collection. */
+  /** Takes a reading, after a full collection. */
   static Footprint now(FaultInjectionProxy relay, long keys) {
     long bytes = 0;
     Map<String, Long> objects = new HashMap<>();
@@ -59,7 +59,7 @@ record Footprint(long threads, long connections, long bytes, Map<String, Long> o
     return new Footprint(liveThreads(), relay.connections(), bytes, objects, keys);
   }
 
-  /** The least of readings a second apart, until three in a row bring nothing less. */
+  /** Takes a reading each second until three in a row are no lower, and returns the lowest. */
   static Footprint settled(Supplier<Footprint> reading) {
     Footprint least = reading.get();
     int same = 0;
@@ -122,7 +122,7 @@ record Footprint(long threads, long connections, long bytes, Map<String, Long> o
         || keys > other.keys;
   }
 
-  /** Growth beyond the bounds, a line for each kind; empty if all is as before. */
+  /** Growth beyond the bounds, a line for each kind; empty if there is none. */
   List<String> growthSince(Footprint before) {
     List<String> growth = new ArrayList<>();
     note(growth, "threads", before.threads, threads, LATE);

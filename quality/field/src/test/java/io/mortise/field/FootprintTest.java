@@ -23,14 +23,14 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Threads, connections, heap and keys of a client do not grow with the work that it has done. */
+/** Threads, connections, heap and keys of a client do not grow with its work. */
 @Tag("long")
 class FootprintTest {
   private static final Duration WARM_UP = Duration.ofSeconds(4);
   private static final Duration WORK =
       Duration.ofSeconds(Integer.getInteger("mortise.footprint.seconds", 15));
 
-  /** So many documents a client remembers, and no more. */
+  /** The most documents that a client remembers. */
   private static final int REMEMBERED = 10_000;
 
   private static final int NAMES = 30_000;
@@ -40,7 +40,7 @@ class FootprintTest {
   @EnumSource
   @Timeout(600)
   void givenLongWork_thenAClientKeepsWhatItKeptAfterAShortOne(FieldStore store) throws Exception {
-    // The emulator gets slow with many items.
+    // The emulator is slow with many items.
     int names = store == FieldStore.DYNAMODB ? 1_000 : NAMES;
     try (LocalServer server = store.start();
         FaultInjectionProxy relay = FaultInjectionProxy.to(server.port());
@@ -93,7 +93,7 @@ class FootprintTest {
   private static void assertSteady(Workload work, FaultInjectionProxy relay, LongSupplier keys)
       throws Exception {
     Supplier<Footprint> reading = () -> Footprint.now(relay, keys.getAsLong());
-    // A client may load the JDK's trusted certificates at any time, once: some 2 MB.
+    // Loads the JDK's trusted certificates, some 2 MB, which a client may load at any time.
     assertThat(SSLContext.getDefault()).isNotNull();
     work.take(Math.min(work.mostNames, REMEMBERED));
     work.run(WARM_UP);

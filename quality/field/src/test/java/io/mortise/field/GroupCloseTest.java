@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** How long it takes to give up locks of a store that does not answer. */
+/** The time to give up locks of a store that does not answer. */
 @Tag("extended")
 class GroupCloseTest {
   private static final int LOCKS = 8;
@@ -41,7 +41,7 @@ class GroupCloseTest {
         proxy.weather(NetworkCondition.FROZEN);
         long began = System.nanoTime();
         group.close();
-        // One after the other they would take sixteen times as long.
+        // Sequential releases would take sixteen times as long.
         assertThat(Duration.ofNanos(System.nanoTime() - began))
             .isLessThan(Duration.ofSeconds(2 * seconds + 6));
         assertThat(group.isValid()).isFalse();

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Locks that belong to threads. */
 @Tag("long")
-@SuppressWarnings("LockNotBeforeTry") // What is tried is how they are given back, or not.
+@SuppressWarnings("LockNotBeforeTry") // The tests are about locks released wrongly, or not at all.
 class JavaLockTest {
 
   private static void lockAndEnd(Lock lock) throws InterruptedException {
@@ -107,7 +107,7 @@ class JavaLockTest {
       try {
         lock.unlock();
       } catch (LockException | IllegalMonitorStateException e) {
-        // It may tell of the outage.
+        // It may report the outage.
       }
       assertThat(lock.getHoldCount()).isZero();
       proxy.lead(server.port());

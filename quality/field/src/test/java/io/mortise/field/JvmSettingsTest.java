@@ -21,14 +21,14 @@ import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Settings of a JVM that are meant for something else, and its end. */
+/** JVM settings meant for another purpose, and the end of a JVM. */
 @Tag("extended")
 class JvmSettingsTest {
-  /** Of the emulator of DynamoDB, for another JVM. */
+  /** Credentials for the DynamoDB emulator, for another JVM. */
   static final String CREDENTIALS = "-Daws.accessKeyId=test -Daws.secretAccessKey=test";
 
   /**
-   * Opens stores, the last of which is there, and ends without closing it.
+   * Opens stores, of which only the last is available, and ends without closing it.
    *
    * @param args URLs
    */

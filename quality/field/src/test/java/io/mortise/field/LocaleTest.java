@@ -27,13 +27,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Machines of other languages, with digits, letters and years of their own. */
+/** Locales with digits, letters and years of their own. */
 @Tag("extended")
 class LocaleTest {
   /** Longer than the TTL. */
   private static final Duration TTL = Duration.ofSeconds(2);
 
-  /** As a container of that language is started. */
+  /** Options of a container of that locale. */
   private static final List<String> ARABIC =
       List.of(
           "env",
@@ -41,11 +41,11 @@ class LocaleTest {
               + JvmSettingsTest.CREDENTIALS
               + " -Duser.language=ar -Duser.country=EG -Duser.extensions=u-nu-arab");
 
-  /** Further ones of that process, after the one that it was started with. */
+  /** Further locales of that process. */
   private static final List<String> FURTHER =
       List.of("fa-IR-u-nu-arabext", "hi-IN-u-nu-deva", "th-TH-u-ca-buddhist-nu-thai", "tr-TR");
 
-  /** A process in those languages, one after the other: {@code locks URL} or {@code fence PORT}. */
+  /** A process that switches through those locales: {@code locks URL} or {@code fence PORT}. */
   public static void main(String[] args) throws Exception {
     if (!String.format("%d", 7).equals("\u0667")) {
       throw new AssertionError("no Arabic digits");
@@ -109,12 +109,12 @@ class LocaleTest {
     }
   }
 
-  /** A memcached has none: the clock that both processes read takes its place. */
+  /** Memcached has no tokens: the clock that both processes read stands in. */
   private static long token(Lease lease, String url) {
     return url.startsWith("memcached") ? System.nanoTime() : lease.token();
   }
 
-  /** A memcached has no list. */
+  /** Memcached cannot list names. */
   private static List<String> names(LockClient client, String url) {
     if (url.startsWith("memcached")) {
       return client.admin().find("x").map(LockInfo::name).stream().toList();
@@ -164,7 +164,7 @@ class LocaleTest {
           assertThat(next).isGreaterThan(token);
           assertThat(other.line()).isEqualTo("[x]");
           if (locale == 0) {
-            // Renewed by then, more than once.
+            // The lease is renewed more than once meanwhile.
             Optional<Lease> none = client.lock("x").tryAcquire(TTL.plusSeconds(1));
             assertThat(none).isEmpty();
           }

@@ -28,11 +28,11 @@ class LockCostTest {
   private static final Cost MOST_OF_A_NAME = new Cost(1_000, 1, 400);
 
   /**
-   * For one lock, waiter or name.
+   * The cost of one lock, waiter or name.
    *
    * @param heap of the client, in bytes
    * @param keys or rows at the server
-   * @param bytes of those, where the server tells
+   * @param bytes of those, if the server reports them
    */
   private record Cost(long heap, long keys, long bytes) {
     boolean isWithin(Cost most) {
@@ -105,7 +105,7 @@ class LockCostTest {
     }
   }
 
-  /** False too while the store is busy with the crowd. */
+  /** Also false while the store is busy with the crowd. */
   private static boolean isAwaited(LockClient client, String name) {
     try {
       return client.admin().find(name).orElseThrow().waiterCount() == 1;

@@ -33,7 +33,7 @@ class NewerVersionTest {
 
   @TempDir private Path folder;
 
-  /** As newer records may be: of a format with another name, or with a field more. */
+  /** Possible records of a newer version: with another format name, or with another field. */
   private static List<String> newer(FieldStore store, String record) {
     return store == FieldStore.REDIS
         ? List.of("y" + record.substring(1), record.substring(0, 30))
@@ -77,7 +77,7 @@ class NewerVersionTest {
     }
   }
 
-  /** It expires with the TTL of its writer, which this version need not understand. */
+  /** It expires with its writer's TTL, which this version need not understand. */
   @Test
   @Report({"palantir/atlasdb#2185", "spring-projects/spring-integration#3700"})
   void givenItemOfANewerVersionInMemcached_thenItExcludes_andIsLeftAsItIs() throws Exception {
@@ -217,7 +217,7 @@ class NewerVersionTest {
   private static void assertGoesOn(String database, String url, String prefix) throws Exception {
     try (LockClient one = Trial.client(url);
         LockClient other = Trial.client(url)) {
-      // As often as a driver needs to prepare what it sends.
+      // Enough repetitions for a driver to prepare its statements.
       for (int i = 0; i < 10; i++) {
         useAll(one, other);
       }
@@ -273,7 +273,7 @@ class NewerVersionTest {
           news.formatted("gone", "REVOKED"),
           "UPDATE " + prefix + "lock SET ended_how = 'REVOKED' WHERE name = 'ended'",
           "UPDATE " + prefix + "lock SET ended_was = 'PARKED' WHERE name = 'parked'");
-      // More than one renewal tells.
+      // Spans several renewals.
       for (int i = 0; i < 100; i++) {
         Trial.execute(database, news.formatted("moved", ""));
       }

@@ -16,7 +16,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What is more than one packet of ZooKeeper may hold. */
+/** Data larger than the limit of a ZooKeeper packet. */
 @Tag("extended")
 class PacketLimitTest {
   private static final String PROPERTY = "jute.maxbuffer";
@@ -50,7 +50,7 @@ class PacketLimitTest {
     try (ZooKeeperServer server = ZooKeeperServer.start(setup().withProperty(PROPERTY, LIMIT));
         LockClient client = client(server)) {
       Lease lease = BoundedWait.join(client.lock("held").acquireAsync());
-      // Each byte of these names is three in a path.
+      // Each byte of these names takes three in a path.
       List<Lease> taken = take(client, 256, "/".repeat(500));
       assertThat(taken).allMatch(Lease::isValid);
       assertThat(lease.isValid()).isTrue();

@@ -31,7 +31,7 @@ final class RawRecord {
   private final String lock;
 
   /**
-   * Asks nothing yet.
+   * Sends no request yet.
    *
    * @param url of the store, with a namespace
    * @param lock a name of letters
@@ -135,7 +135,7 @@ final class RawRecord {
     return new String(Base64.getDecoder().decode(encoded), UTF_8);
   }
 
-  /** The emulator wants a signature, and does not look at it. */
+  /** The emulator requires a signature, but does not check it. */
   private String dynamo(String operation, String more) throws IOException, InterruptedException {
     String table = server.url().replaceFirst(".*/", "");
     String body =

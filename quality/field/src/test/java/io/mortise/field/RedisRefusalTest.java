@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A Redis that runs and refuses, and proxies that know less than Redis. */
+/** A Redis that refuses requests, and proxies that support less than Redis. */
 @Tag("extended")
 class RedisRefusalTest {
   private static final Duration TTL = Duration.ofSeconds(30);
@@ -185,7 +185,7 @@ class RedisRefusalTest {
                       out.write(answer.getBytes(StandardCharsets.US_ASCII));
                     }
                   } catch (IOException e) {
-                    // The client went first, or the test is over.
+                    // The client has disconnected, or the test is over.
                   }
                 }
               },

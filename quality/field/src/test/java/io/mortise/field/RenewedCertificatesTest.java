@@ -27,7 +27,7 @@ class RenewedCertificatesTest {
 
   @TempDir private Path folder;
 
-  /** A server with a certificate, and how a client speaks TLS to it. */
+  /** A server with a certificate, and a URL that uses TLS. */
   private record SecuredServer(LocalServer server, String url) implements AutoCloseable {
     @Override
     public void close() {
@@ -39,7 +39,7 @@ class RenewedCertificatesTest {
     return RedisSecurity.make(Files.createDirectory(folder.resolve(name)), "", "");
   }
 
-  /** As a secret of Kubernetes is replaced: at once. */
+  /** Replaces the file atomically, like a Kubernetes secret. */
   private static void replace(Path file, String text) {
     try {
       Path next = Files.writeString(file.resolveSibling(file.getFileName() + ".next"), text);

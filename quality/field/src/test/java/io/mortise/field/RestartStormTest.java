@@ -34,8 +34,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Fifty clients that start at one time, half of which are killed and start again. Each has a
- * session and connections of its own; five share a JVM, as two cores start no more in time.
+ * Fifty clients start at the same time; half of them are killed and started again. Each has its own
+ * session and connections. Five share a JVM, as two cores cannot start more JVMs in time.
  */
 @Tag("long")
 class RestartStormTest {
@@ -44,17 +44,17 @@ class RestartStormTest {
   private static final int CLIENTS = 5;
   private static final Duration TTL = Duration.ofSeconds(10);
 
-  /** For starts of JVMs, and for connections. */
+  /** The bound for starting JVMs and connecting. */
   private static final Duration START = Duration.ofMinutes(2);
 
-  /** A wait of a client: twice the TTL for the locks of the dead, and a second for each turn. */
+  /** The bound of a wait: twice the TTL for locks of killed clients, and a second for each turn. */
   private static final Duration BOUND = TTL.multipliedBy(2).plusSeconds(JVMS * CLIENTS);
 
   /**
-   * Lets five clients take their turn when it is told to, and closes them when it is told again. If
-   * the JVM is to be killed, its first client stays inside.
+   * Lets five clients take their turn on the first command, and closes them on the second. In a JVM
+   * that will be killed the first client keeps its lock.
    *
-   * @param args URL, file of notes, number of the JVM, number of the JVM in whose place it is
+   * @param args URL, file of notes, number of the JVM, number of the JVM that it replaces
    */
   public static void main(String[] args) throws Exception {
     Notes notes = new Notes(Path.of(args[1]));
@@ -102,7 +102,7 @@ class RestartStormTest {
     }
   }
 
-  /** What is not served in time, on a machine that starts so much at once, is started again. */
+  /** Retries connections that time out, as the machine starts many at once. */
   private static LockClient connect(String url) {
     StoreUnavailableException last = new StoreUnavailableException("none");
     for (int i = 0; i < 3; i++) {
@@ -115,9 +115,9 @@ class RestartStormTest {
     throw last;
   }
 
-  /** Lines of several processes in the order in which they were written. Thread-safe. */
+  /** Lines of several processes, in the order of writing. Thread-safe. */
   private record Notes(Path file) {
-    /** Each line is one write at the end of the file, which the kernel does not divide. */
+    /** Appends each line by one write, which the kernel does not split. */
     void add(String line) {
       try {
         Files.write(file, (line + "\n").getBytes(UTF_8), CREATE, APPEND);
@@ -165,7 +165,7 @@ class RestartStormTest {
     try (LocalServer server = start(store)) {
       String url = store.newUrl(server);
       for (int i = 0; i < JVMS + KILLED; i++) {
-        // The last ones start again in the place of the killed ones, the first.
+        // The last JVMs replace the first ones, which are killed.
         jvms.add(start(url, notes, i, i % JVMS));
       }
       BoundedWait.until(START, "all were up", () -> notes.lines("up").size() == jvms.size());
@@ -213,7 +213,7 @@ class RestartStormTest {
         : store.start();
   }
 
-  /** A killed client that is inside leaves, and tokens rise. */
+  /** One client is inside at a time, where a kill counts as leaving, and tokens rise. */
   private static void assertOneAtATime(List<String> lines) {
     String inside = "";
     long token = 0;
@@ -236,8 +236,8 @@ class RestartStormTest {
   }
 
   /**
-   * Nobody holds or waits. An entry of each idle name and dead session may wait for a sweep, and
-   * two are those of the looking client.
+   * Nobody holds or waits. Entries of idle names and dead sessions may wait for a sweep; two
+   * entries belong to the observing client.
    */
   private static void assertNothingLeft(FieldStore store, LocalServer server, String url) {
     int names = 1 + JVMS * CLIENTS;

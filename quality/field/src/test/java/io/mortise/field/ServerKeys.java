@@ -20,7 +20,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Counts the entries that Mortise has at a server, by other means than Mortise's own. */
+/** Counts Mortise's entries at a server, without using Mortise. */
 public final class ServerKeys {
   private static final String ROWS =
       Stream.of("session", "lock", "hold", "wait", "news", "fact")
@@ -51,8 +51,8 @@ public final class ServerKeys {
   }
 
   /**
-   * Bytes of those entries: with all overhead on Redis, memcached and NATS, of names and data on
-   * Consul, etcd and ZooKeeper. 0 on the others, which do not tell.
+   * Bytes of those entries: with all overhead on Redis, memcached and NATS; of names and data on
+   * Consul, etcd and ZooKeeper; 0 on the others, which do not report them.
    */
   static long bytes(FieldStore store, LocalServer server) {
     return switch (store) {
@@ -70,7 +70,7 @@ public final class ServerKeys {
     };
   }
 
-  /** Bytes that Base64 texts stand for. */
+  /** Decoded bytes of Base64 texts. */
   private static long encoded(String pattern, String text) {
     return letters(pattern, text) * 3 / 4;
   }
@@ -80,7 +80,7 @@ public final class ServerKeys {
     return texts(pattern, text).mapToLong(String::length).sum();
   }
 
-  /** Group 1 of all matches, of which there are some. */
+  /** Group 1 of all matches, at least one. */
   private static Stream<String> texts(String pattern, String text) {
     Matcher found = Pattern.compile(pattern).matcher(text);
     if (!found.find()) {
@@ -89,14 +89,14 @@ public final class ServerKeys {
     return found.reset().results().map(match -> match.group(1));
   }
 
-  /** Keys of a server of which some are there. */
+  /** Keys of a server that has some. */
   public static long documents(EtcdServer server) {
     return documents(
         texts("\"key\":\"([^\"]*)\"", etcd(server, ",\"keys_only\":true"))
             .map(key -> new String(Base64.getDecoder().decode(key), UTF_8)));
   }
 
-  /** Entries that record removals do not count: they are rewritten, up to 256 of them. */
+  /** Excludes the up to 256 entries that record removals, which are rewritten. */
   private static long documents(Stream<String> keys) {
     return keys.filter(key -> !key.contains("/removed/")).count();
   }
@@ -112,7 +112,7 @@ public final class ServerKeys {
     return texts(pattern, text).mapToLong(Long::parseLong).findFirst().orElseThrow();
   }
 
-  /** Rows of all tables but the one that describes them. */
+  /** Rows of all tables but the schema table. */
   public static long rows(String url) {
     try (Connection connection = DriverManager.getConnection(url);
         Statement statement = connection.createStatement();

@@ -78,7 +78,7 @@ class ServerLimitsTest {
         others.push(DriverManager.getConnection(url));
       }
     } catch (SQLException full) {
-      // So that nobody else finds one.
+      // Full: no other client gets a connection.
     }
   }
 

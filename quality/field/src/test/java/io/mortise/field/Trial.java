@@ -14,19 +14,19 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
-/** What all trials do. */
+/** Steps shared by all trials. */
 final class Trial {
-  /** A bound for everything that does not hang. */
+  /** A bound that only a hanging operation exceeds. */
   static final Duration LONG = Duration.ofSeconds(30);
 
   private Trial() {}
 
-  /** A client whose leases outlast every trial that harms nothing. */
+  /** A client whose leases outlast every trial without faults. */
   static LockClient client(String url) {
     return LockClient.builder().url(url).ttl(LONG).build();
   }
 
-  /** Two processes exclude each other, and pass the lock on with a greater token. */
+  /** Asserts exclusion between two processes, and a hand-off with a greater token. */
   static void assertHandedOver(LockClient one, LockClient other, String name) throws Exception {
     Lease first = one.lock(name).acquireWithin(LONG);
     long token = first.token();
@@ -38,7 +38,7 @@ final class Trial {
     }
   }
 
-  /** Whether a try gets the lock, which is given back; an error is a no. */
+  /** Whether a try acquires the lock, which is then released; false on an error. */
   static boolean isGranted(LockClient client, String name) {
     try {
       Optional<Lease> lease = client.lock(name).tryAcquire();
@@ -49,14 +49,14 @@ final class Trial {
     }
   }
 
-  /** One after the other, over one connection. */
+  /** Executes statements in order, over one connection. */
   static void execute(String url, String... statements) throws SQLException {
     try (Connection connection = DriverManager.getConnection(url)) {
       execute(connection, statements);
     }
   }
 
-  /** The same over a connection that stays open. */
+  /** Executes statements over a connection that stays open. */
   static void execute(Connection connection, String... statements) throws SQLException {
     try (Statement statement = connection.createStatement()) {
       for (String each : statements) {
@@ -65,7 +65,7 @@ final class Trial {
     }
   }
 
-  /** The same with two clients of their own. */
+  /** As above, with two new clients. */
   static void assertHandedOver(String url) throws Exception {
     try (LockClient one = client(url);
         LockClient other = client(url)) {

@@ -32,7 +32,10 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** A pooler in transaction mode that nobody told of: other applications share its connections. */
+/**
+ * A pooler in transaction mode that the URL does not declare: other applications share its
+ * connections.
+ */
 @Tag("extended")
 class UndeclaredPoolerTest {
   private static PgBouncer pooler;
@@ -65,7 +68,7 @@ class UndeclaredPoolerTest {
     assertNothingIsSet();
   }
 
-  /** As a pooler that carries prepared statements over: nothing collides. */
+  /** With a pooler that maps prepared statements nothing collides. */
   @Test
   @Report({
     "pgbouncer/pgbouncer#1023",
@@ -90,7 +93,7 @@ class UndeclaredPoolerTest {
     }
   }
 
-  /** There a connection is one of the server's, as long as it lasts. */
+  /** In that mode a client keeps one server connection while it is connected. */
   @Test
   @Report("pgbouncer/pgbouncer#1023")
   void givenPoolerInSessionMode_whenOpened_thenItIsAsGoodAsTheServer() throws Exception {
@@ -141,7 +144,7 @@ class UndeclaredPoolerTest {
               .formatted(server.port(), PostgresServer.USER, PostgresServer.PASSWORD, port));
       List<String> command = new ArrayList<>();
       if (System.getProperty("user.name").equals("root")) {
-        // Which it refuses to run as.
+        // PgBouncer refuses to run as root.
         command.addAll(List.of("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"));
       }
       command.addAll(List.of(PgBouncer.installed().orElseThrow().toString(), settings.toString()));

@@ -13,21 +13,21 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Hosts whose names have an underscore, as those of Docker Compose. */
+/** Host names with an underscore, as in Docker Compose. */
 @Tag("extended")
 class UnderscoreTest {
-  /** Stores that connect by our own sockets. */
+  /** Stores whose sockets the library opens itself. */
   private static final List<FieldStore> OWN =
       List.of(FieldStore.REDIS, FieldStore.ETCD, FieldStore.CONSUL, FieldStore.MEMCACHED);
 
   @TempDir private Path folder;
 
-  /** Another process, whose names are those of a file: takes a lock by each of the URLs. */
+  /** A process with its own hosts file, which acquires a lock by each of the URLs. */
   static final class EachUrl {
     private EachUrl() {}
 
     /**
-     * Prints a line for each.
+     * Prints a line for each URL.
      *
      * @param urls of stores
      */

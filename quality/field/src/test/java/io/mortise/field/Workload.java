@@ -49,8 +49,8 @@ final class Workload implements AutoCloseable {
   /**
    * Opens two clients.
    *
-   * @param url by way of the relay
-   * @param mostNames so many names are used once, then they are used again
+   * @param url through the relay
+   * @param mostNames the number of names, after which names are reused
    */
   Workload(String url, FaultInjectionProxy relay, int mostNames) throws InterruptedException {
     this.url = url;
@@ -78,12 +78,12 @@ final class Workload implements AutoCloseable {
     return Math.min(taken, mostNames);
   }
 
-  /** Clients that came and went. */
+  /** Clients that were opened and closed. */
   int closedClients() {
     return closed;
   }
 
-  /** Takes and releases locks of so many names. */
+  /** Acquires and releases locks of so many names. */
   void take(int names) {
     for (int i = 0; i < names; i += AT_ONCE) {
       List<CompletableFuture<Lease>> acquires = new ArrayList<>();
@@ -100,7 +100,7 @@ final class Workload implements AutoCloseable {
     }
   }
 
-  /** Rounds and disturbances, for so long or a few times, whichever is longer. */
+  /** Runs rounds and disturbances for this time, but a few at least. */
   void run(Duration time) throws Exception {
     long end = System.nanoTime() + time.toNanos();
     for (int cycle = 0; cycle < FEWEST_CYCLES || System.nanoTime() < end; cycle++) {
@@ -117,7 +117,7 @@ final class Workload implements AutoCloseable {
     }
   }
 
-  /** Tries, waits and cancelled waits for a lock that is held; one waits until it is served. */
+  /** Tries, waits and cancelled waits for a held lock; one wait is granted. */
   private void contend() throws InterruptedException {
     DistributedLock busy = client.lock("busy");
     Lease held = other.lock("busy").acquireWithin(Trial.LONG);
@@ -152,7 +152,7 @@ final class Workload implements AutoCloseable {
     }
   }
 
-  /** The other forms of a hold. */
+  /** Uses the other forms of a hold. */
   private void hold() throws InterruptedException {
     kept.run(() -> {});
     client.allOf("a", "b").acquireWithin(Trial.LONG).close();
@@ -188,7 +188,7 @@ final class Workload implements AutoCloseable {
       try {
         lease.close();
       } catch (LeaseLostException e) {
-        // It had heard of the eviction before.
+        // It has already learned of the eviction.
       }
     }
   }
@@ -202,7 +202,7 @@ final class Workload implements AutoCloseable {
     closed++;
   }
 
-  /** All connections break while one waits, and come back. */
+  /** All connections break during a wait, and are reopened. */
   private void reconnect() throws InterruptedException {
     Lease held = other.lock("broken").acquireWithin(Trial.LONG);
     CompletableFuture<Lease> waiting = client.lock("broken").acquireAsync();
@@ -218,7 +218,7 @@ final class Workload implements AutoCloseable {
     assertThat(kept.state()).isNotEqualTo(Lease.State.LOST);
   }
 
-  /** Whether a look is answered too: on Redis it has another connection than an acquire. */
+  /** Whether an inspection is answered too: on Redis it uses another connection than an acquire. */
   private static boolean isAnswered(LockClient client) {
     try {
       client.admin().find("connected");

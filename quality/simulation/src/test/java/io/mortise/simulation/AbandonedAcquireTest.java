@@ -37,10 +37,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/**
- * Acquires whose callers give up, at any time before, while and after the lock is granted: nothing
- * stays held or queued.
- */
+/** Acquires whose callers give up at any time around the grant leave no hold and no waiter. */
 class AbandonedAcquireTest {
   private static final String NAME = "b";
 
@@ -50,13 +47,13 @@ class AbandonedAcquireTest {
   private static final Duration TTL = Duration.ofMinutes(5);
   private static final Duration BOUND = BoundedWait.scaled(Duration.ofSeconds(20));
 
-  /** More find more: 10,000 take minutes. */
+  /** More rounds find more; 10,000 take minutes. */
   private static final int ROUNDS = Integer.getInteger("mortise.abandoned.rounds", 200);
 
-  /** A client for each round costs more. */
+  /** Fewer, since each round opens a client. */
   private static final int CLIENT_ROUNDS = ROUNDS / 10;
 
-  /** One of the two that race begins ahead of the other, by up to 20 µs. */
+  /** The steps of the head start in a race, which is up to 20 µs. */
   private static final int LEADS = 40;
 
   private static final long LEAD_NANOS = 500;
@@ -199,7 +196,7 @@ class AbandonedAcquireTest {
     }
   }
 
-  /** The store keeps an evicted lock shut until its holder has closed its lease. */
+  /** The store keeps an evicted lock taken until its holder has closed its lease. */
   @Test
   void givenGrantForACancelledFuture_whenItIsEvictedBeforeItIsGivenBack_thenTheLockIsFree()
       throws Exception {
@@ -245,7 +242,7 @@ class AbandonedAcquireTest {
                 try {
                   waiting.lock(NAME).acquire().close();
                 } catch (InterruptedException e) {
-                  // One of the two ends.
+                  // One of the two racing outcomes.
                 } catch (RuntimeException e) {
                   isUnexpected.set(true);
                 }
@@ -288,7 +285,7 @@ class AbandonedAcquireTest {
     assertNothingIsLeft();
   }
 
-  /** Lets both begin at one time, each some time ahead of the other in half of the rounds. */
+  /** Runs both concurrently, each with a head start in half of the rounds. */
   private void race(int round, Runnable one, Runnable other) throws Exception {
     AtomicInteger missing = new AtomicInteger(2);
     long lead = round % LEADS;

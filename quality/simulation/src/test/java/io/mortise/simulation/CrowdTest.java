@@ -32,17 +32,17 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A free lock for which a live process waits is granted within a bound that does not grow with the
- * number of waiters. Two processes, whose waiters stand for themselves, share a store that serves
- * one request after the other, in virtual time.
+ * A free lock with a live waiter is granted within a bound that does not grow with the number of
+ * waiters. Two processes, each of whose waiters has its own place in the queue, share a store that
+ * serves requests sequentially, in virtual time.
  */
 class CrowdTest {
   private static final Duration TTL = Duration.ofSeconds(15);
 
-  /** What a request takes: a thousand polls in a third of the TTL keep the store busy. */
+  /** The time of a request: a thousand polls in a third of the TTL keep the store busy. */
   private static final long SERVICE = 5 * VirtualTimeScheduler.MILLI;
 
-  /** An end that is being served, the release, and a poll of each process before it. */
+  /** The sum of an abandon in service, the release, and a poll of each process before it. */
   private static final long BOUND = 6 * SERVICE;
 
   private static final EngineRules ALL_POLL =
@@ -71,14 +71,14 @@ class CrowdTest {
   private long longestGap;
   private int served;
 
-  /** The one server, and its queue of requests. */
+  /** A server with a queue of requests. */
   private final class SlowStore extends InterceptingStore {
     private final RequestQueue<Runnable> queue;
     private final Function<Request, Request> order;
     private boolean serving;
 
     /**
-     * @param order what the queue is told of a request
+     * @param order maps a request to the one shown to the queue
      */
     SlowStore(RequestQueue<Runnable> queue, Function<Request, Request> order) {
       super(table);
@@ -157,7 +157,7 @@ class CrowdTest {
     return new EngineClient(store, env, () -> {});
   }
 
-  /** A lock that is held, and for which so many wait. Returns what frees it. */
+  /** Sets up a held lock with this number of waiters. Returns the lease that frees it. */
   private Lease crowd(int waiters, EngineRules rules, Function<Request, Request> order) {
     SlowStore store = new SlowStore(new RequestQueue<>(), order);
     List<DistributedLock> locks = List.of(fair(store, "a", rules), fair(store, "b", rules));
@@ -175,7 +175,7 @@ class CrowdTest {
                 return lease.releaseAsync();
               });
     }
-    // All stand in the queue, and have asked again.
+    // All waiters are enqueued, and have polled once more.
     pass(Duration.ofNanos(waiters * SERVICE).plus(TTL));
     requests = 0;
     return first.join();
@@ -230,7 +230,7 @@ class CrowdTest {
 
     pass(TTL);
 
-    // Each asks thrice in a TTL, or a little more often.
+    // Each waiter polls three times in a TTL, or a little more often.
     assertThat(requests).isBetween(2 * 3 * 4, 2 * 4 * 4);
   }
 
@@ -253,7 +253,8 @@ class CrowdTest {
     free(lease);
     pass(TTL.multipliedBy(5));
 
-    // A third of a TTL each: by the poll of the head, or by that of one behind it.
+    // Each takes a third of a TTL: the head's poll finds the free lock, or that of a waiter behind
+    // it.
     assertThat(served).isGreaterThanOrEqualTo(12);
   }
 
@@ -289,7 +290,7 @@ class CrowdTest {
     assertThat(waits).allMatch(CompletableFuture::isDone);
   }
 
-  /** Each of the crowd polls as well: its place in the queue may be gone. */
+  /** Each waiter polls too: its place in the queue may be lost. */
   @Test
   void givenACrowd_whenAnotherServerTakesOver_thenAHeldLockIsConfirmedWithinTheBound() {
     SlowStore store = new SlowStore(new RequestQueue<>(), request -> request);

@@ -22,14 +22,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
-/** Which releases a store may keep for a moment, and which not. */
+/** Only some releases may be delayed by a store for a moment. */
 class DeferrableReleaseTest {
   private static final LockOptions ASYNC = LockOptions.DEFAULTS.withReleaseAsync(true);
 
-  /** How each abandon was submitted. */
+  /** The way in which each abandon was submitted. */
   private final Queue<String> ends = new ConcurrentLinkedQueue<>();
 
-  /** The holder has heard that somebody wants what it has. */
+  /** The holder has been notified of a waiter. */
   private volatile boolean wanted;
 
   private final MemStore store = new MemStore(Ticker.SYSTEM, WallClock.SYSTEM);
@@ -64,7 +64,7 @@ class DeferrableReleaseTest {
     }
   }
 
-  /** What is closed without waiting may leave by whichever thread empties the queue. */
+  /** Any thread that drains the queue may send releases that nobody awaits. */
   private void assertEnded(String... how) {
     await().untilAsserted(() -> assertThat(ends).containsExactly(how));
   }

@@ -4,22 +4,22 @@ import io.mortise.support.document.DocumentStoreOpener.MissingRule;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Ways to get a store of documents wrong, each one rule taken away or bent. */
+/** Flaws of a store of documents, each with one rule removed or weakened. */
 enum DocumentFlaw {
   /** A step that writes nothing is answered from memory. */
   ANSWERS_FROM_MEMORY(MissingRule.READS_WHERE_NOTHING_IS_WRITTEN, 63, "bounded wait"),
   /** Requests of one lock overtake each other. */
   REQUESTS_OVERTAKE(MissingRule.KEEPS_ORDER_OF_REQUESTS, 3, "bounded wait"),
-  /** An observer looks at beats: a renewal that is sent again does not count. */
+  /** An observer watches beats, so a repeated renewal does not count. */
   COUNTS_BEATS(MissingRule.COUNTS_RENEWALS, 812, "exclusion, bond"),
-  /** A session that is made anew counts its renewals from 0. */
+  /** A recreated session counts its renewals from 0. */
   COUNTS_FROM_ZERO(MissingRule.COUNTS_FROM_VERSION, 770, "exclusion, bond, checking resource"),
-  /** An observer counts half of a TTL. */
+  /** An observer waits for half of a TTL only. */
   COUNTS_HALF_A_TTL(null, 53, "exclusion, bond, checking resource");
 
   final @Nullable MissingRule rule;
 
-  /** The world that is run first: one that broke it. */
+  /** A seed known to reveal the flaw, run first. */
   final long knownSeed;
 
   private final String caughtBy;
@@ -30,7 +30,7 @@ enum DocumentFlaw {
     this.caughtBy = caughtBy;
   }
 
-  /** The properties one of which it breaks. */
+  /** The properties of which it breaks at least one. */
   List<String> caughtBy() {
     return List.of(caughtBy.split(", ", -1));
   }

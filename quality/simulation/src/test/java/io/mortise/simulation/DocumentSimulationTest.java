@@ -12,11 +12,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * The worlds of {@link SimulationTest} over stores of documents: the kit as each process runs it,
- * before a server that replaces one document at a time. Each third server tells the time. The
- * others execute a write long after its caller gave it up, and the hosts' times of day differ by
- * hours. Requests and answers overtake each other, notifications get lost, and processes sweep at
- * the same time.
+ * The worlds of {@link SimulationTest} over stores of documents: each process runs the kit over a
+ * server that replaces one document at a time. Each third server has a clock. The others may
+ * execute a write long after its caller gave it up, and the hosts' times of day differ by hours.
+ * Requests and answers overtake each other, notifications get lost, and processes sweep at the same
+ * time.
  *
  * <p>{@code -Dmortise.sim.documents=100000} runs more worlds, {@code -Dmortise.sim.from=N} others,
  * and {@code -Dmortise.sim.seed=N} one alone, with its trace.
@@ -42,7 +42,7 @@ class DocumentSimulationTest {
     WORLDS.showOne();
   }
 
-  /** The positive control: each flaw breaks one of the properties that stand for it. */
+  /** The positive control: each flaw breaks one of its properties. */
   @Tag("extended")
   @Timeout(300)
   @ParameterizedTest(name = "{0}")

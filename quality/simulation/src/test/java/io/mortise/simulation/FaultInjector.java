@@ -12,7 +12,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** Lets happen, now and then, what a scenario allows and what is not the fate of one message. */
+/** Injects the faults that a scenario allows, except those of single messages. */
 final class FaultInjector {
   private final VirtualTimeScheduler virtualTimeScheduler;
   private final SimSettings settings;
@@ -61,7 +61,7 @@ final class FaultInjector {
         });
   }
 
-  /** Short mostly, sometimes much longer than a TTL. */
+  /** A random duration: short mostly, sometimes much longer than a TTL. */
   private long span() {
     return random.nextLong(
         switch (random.nextInt(3)) {
@@ -71,7 +71,7 @@ final class FaultInjector {
         });
   }
 
-  /** Does it, unless asked only whether it is one of ours. */
+  /** Injects the fault if {@code now}; returns whether this class handles it. */
   private boolean deed(SimFault simFault, boolean now) {
     Runnable deed =
         switch (simFault) {
@@ -181,7 +181,7 @@ final class FaultInjector {
           simProcess.store.requests.shatter(false);
           simProcess.store.renewals.shatter(false);
         });
-    // A restart that forgets takes longer than tokens may run ahead of the clock.
+    // A restart that loses state takes longer than tokens may run ahead of the clock.
     long lasts = forgets ? 1_010 * VirtualTimeScheduler.MILLI + span() : span();
     virtualTimeScheduler.at(
         virtualTimeScheduler.now() + lasts,

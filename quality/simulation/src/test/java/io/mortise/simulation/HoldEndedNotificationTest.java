@@ -22,11 +22,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
-/** No lease gets more time from a renewal that did not yet tell of all that has gone. */
+/** A renewal extends no lease until it has reported all ended holds. */
 class HoldEndedNotificationTest {
   private static final Duration TTL = Duration.ofMillis(1_500);
 
-  /** More than one renewal tells. */
+  /** More than one renewal can report. */
   private static final int LOCKS = 100;
 
   private MemStore table = new MemStore(Ticker.SYSTEM, WallClock.SYSTEM);
@@ -76,7 +76,7 @@ class HoldEndedNotificationTest {
     }
   }
 
-  /** The table, but nothing is pushed, and renewals can be cut off. */
+  /** The table without pushes, whose renewals can be cut off. */
   private final class MutedStore extends InterceptingStore {
     final AtomicInteger renewals = new AtomicInteger();
     final AtomicInteger left = new AtomicInteger(Integer.MAX_VALUE);

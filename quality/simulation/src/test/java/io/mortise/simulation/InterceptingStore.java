@@ -19,7 +19,7 @@ import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 
-/** Stands between an engine and a store and passes everything on, but for what a test overrides. */
+/** Forwards all calls of an engine to a store, except those that a test overrides. */
 class InterceptingStore extends ForwardingStore {
   InterceptingStore(LockStore store) {
     super(store);

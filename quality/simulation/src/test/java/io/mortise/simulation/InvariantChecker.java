@@ -23,8 +23,8 @@ import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sees all, knows true time, and says which property was broken. What processes believe becomes a
- * history for the {@link HistoryChecks}; what the store does is judged as it happens.
+ * Observes the whole run in true time and reports broken properties. Beliefs of processes become a
+ * history for the {@link HistoryChecks}; steps of the store are judged as they happen.
  */
 final class InvariantChecker {
   private final VirtualTimeScheduler virtualTimeScheduler;
@@ -62,7 +62,7 @@ final class InvariantChecker {
     long waitedUntil = Long.MAX_VALUE;
     long believesUntil;
 
-    /** At the latest, if it was asked for after the grant. */
+    /** The latest end of the at-least time, if it was set after the grant. */
     long keptShutUntil;
 
     long token;
@@ -85,7 +85,7 @@ final class InvariantChecker {
       this.askedAt = askedAt;
     }
 
-    /** When the lock is free again, if all goes well. */
+    /** The time at which the lock is free again, without faults. */
     long freeAt() {
       long free = over ? Math.min(overAt, believesUntil) : believesUntil;
       java.time.Duration atLeast = lockUsage.options().terms().atLeast();
@@ -139,7 +139,7 @@ final class InvariantChecker {
     found.add(new Violation(rule, lock, message, List.of()));
   }
 
-  // ---- What processes do and learn ----
+  // ---- Events of processes ----
 
   void asked(
       SimProcess simProcess, String id, SimLock lock, SimLock.LockUsage lockUsage, boolean once) {
@@ -181,7 +181,7 @@ final class InvariantChecker {
         () -> id + " holds with token " + token + " until " + until / 1e6 + " ms");
     events.add(new AttemptEvent.AttemptGranted(virtualTimeScheduler.now(), id, token, until));
     if (!scenario.has(SimFault.SUSPEND) || tookIdle(attempt)) {
-      // A host that slept learns of it at its next renewal, and before it takes an idle grant.
+      // A suspended host notices at its next renewal, and before it takes an idle grant.
       checkBond(simProcess, attempt);
     }
     checkPasses(attempt);
@@ -191,7 +191,7 @@ final class InvariantChecker {
     ObservedAttempt attempt = tries.get(id);
     attempt.believesUntil = until;
     events.add(new AttemptEvent.AttemptExtended(virtualTimeScheduler.now(), id, until));
-    // Else an answer other than to a renewal may have moved it, before the sleep was noticed.
+    // Else an answer other than a renewal's may have moved it, before the suspension was noticed.
     if (!scenario.has(SimFault.SUSPEND) || !attempt.lock.startsWith("timed")) {
       checkBond(simProcess, attempt);
     }
@@ -201,14 +201,14 @@ final class InvariantChecker {
     virtualTimeScheduler.trace(line);
   }
 
-  /** From now on the holder counts on no more than a share. */
+  /** The holder relies on a shared hold from now on. */
   void narrowed(String id) {
     virtualTimeScheduler.trace(() -> id + " narrows its hold");
     tries.get(id).narrowed = true;
     events.add(new AttemptEvent.AttemptNarrowed(virtualTimeScheduler.now(), id, Mode.SHARED));
   }
 
-  /** The at-least time counts anew from when the store does what is sent now. */
+  /** The at-least time restarts when the store executes the request sent now. */
   void keepsShut(String id, long until) {
     ObservedAttempt attempt = tries.get(id);
     attempt.keptShutUntil = Math.max(attempt.keptShutUntil, until);
@@ -252,8 +252,8 @@ final class InvariantChecker {
   }
 
   /**
-   * Whether the lease began at once, under an attempt that nobody had used for longer than the
-   * engine relies on a host that does not sleep.
+   * Whether the lease took an idle grant, unused for longer than the engine trusts a host not to
+   * have been suspended.
    */
   private boolean tookIdle(ObservedAttempt attempt) {
     TokenRange tokenRange = block(attempt);
@@ -263,7 +263,7 @@ final class InvariantChecker {
         && virtualTimeScheduler.now() - attempt.askedAt < VirtualTimeScheduler.MILLI;
   }
 
-  /** What a holder may believe in ends before its session does in the store. */
+  /** A holder's belief ends before its session does in the store. */
   private void checkBond(SimProcess simProcess, ObservedAttempt attempt) {
     SessionId session = simProcess.store.latestSession();
     boolean steady =
@@ -286,7 +286,7 @@ final class InvariantChecker {
     }
   }
 
-  /** Once it is known that another process waits, local hand-off ends soon. */
+  /** Local hand-off ends soon after the process learns of a waiter elsewhere. */
   private void checkPasses(ObservedAttempt attempt) {
     Map.Entry<Long, TokenRange> entry = lock(attempt.lock).tokenRanges.floorEntry(attempt.token);
     if (entry == null || entry.getValue().last() < attempt.token) {
@@ -346,23 +346,23 @@ final class InvariantChecker {
   }
 
   /**
-   * @param at on the clock of the process: it is allowed some time by that
+   * @param at on the process's clock, by which the bound is measured
    */
   void knowsWanted(AttemptId attempt, long at) {
     localPassCheck.knowsWanted(attempt, at);
   }
 
-  // ---- What the store does ----
+  // ---- Events of the store ----
 
   void asked(Request.Acquire request) {
-    // Who asks whether a hold was forgotten does not ask for its times again.
+    // A request that verifies a hold after a failover does not repeat its times.
     terms.put(request.attempt(), request.terms());
     if (request.queue()) {
       met(request.attempt());
     }
   }
 
-  /** An attempt stands in the queue. */
+  /** An attempt is confirmed as queued. */
   void met(AttemptId attempt) {
     metAt.putIfAbsent(attempt, virtualTimeScheduler.now());
   }
@@ -384,7 +384,7 @@ final class InvariantChecker {
     lock.greatest = Math.max(lock.greatest, tokenRange.last());
     boolean isLetIn = handedAt.putIfAbsent(attempt, virtualTimeScheduler.now()) == null;
     met(attempt);
-    // A holder may get further tokens, also after the clock was set back.
+    // A holder may get more tokens, even after the clock was set back.
     if (isLetIn && micros < lock.shutUntilMicros && !attempt.equals(lock.shutBy)) {
       violation("at least", name.value(), attempt + " was let in too soon.");
     }
@@ -395,7 +395,7 @@ final class InvariantChecker {
     }
   }
 
-  /** A release or cancel that is repeated at once gets the same answer. */
+  /** A release or cancel, repeated at once, gets the same answer. */
   void ended(LockName name, Reply.@Nullable Ended ended) {
     ObservedLock lock = lock(name.value());
     boolean forgotten = virtualTimeScheduler.now() - lock.lastEndAt > retention - retention / 500;
@@ -414,7 +414,7 @@ final class InvariantChecker {
     locks.values().forEach(lock -> lock.lastEnd = null);
   }
 
-  /** The at-least time of a hold was counted anew. */
+  /** The at-least time of a hold restarted. */
   void shut(LockName name, AttemptId attempt, long untilMicros) {
     ObservedLock lock = lock(name.value());
     lock.shutBy = attempt;
@@ -429,7 +429,7 @@ final class InvariantChecker {
     }
   }
 
-  /** A server took over that does not know of this lock. */
+  /** After a failover the server does not know this lock. */
   void forgotten(LockName name, int incarnation) {
     ObservedLock lock = lock(name.value());
     lock.shutUntilMicros = 0;
@@ -438,7 +438,7 @@ final class InvariantChecker {
     lock.forgottenBy = incarnation;
   }
 
-  /** Who has heard of a server that took over believes in nothing that it does not know. */
+  /** A process that has learned of a failover relies on no hold that the new server lacks. */
   void believes(String id, int incarnation) {
     ObservedAttempt attempt = tries.get(id);
     ObservedLock lock = lock(attempt.lock);
@@ -454,7 +454,7 @@ final class InvariantChecker {
     }
   }
 
-  // ---- In the end ----
+  // ---- At the end ----
 
   /** Judges the whole history. */
   List<Violation> verdict(ToLongFunction<String> waitBound, long boundFrom) {
@@ -473,10 +473,11 @@ final class InvariantChecker {
   }
 
   /**
-   * Who was confirmed as queued is granted before whoever asks later. A grant was waited for in the
-   * queue if its token is the first of a block; local hand-off has its own bound. The place in the
-   * queue may be that of another of its process who gave up; and whoever was granted the lock for a
-   * time and did not hear of it had its turn. A process without a connection may be passed.
+   * A confirmed waiter is granted the lock before later requests. A grant came through the queue if
+   * its token is the first of a block; local hand-off has its own bound. A waiter may have
+   * inherited its place from another one of its process that gave up. An attempt that was granted
+   * the lock for a time without learning of it has had its turn. A process without a connection may
+   * be skipped.
    */
   private List<Violation> fifo() {
     List<AttemptEvent> queue = new ArrayList<>(events);

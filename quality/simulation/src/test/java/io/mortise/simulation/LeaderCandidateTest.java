@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** What a candidate does over time, which moves by hand. */
+/** A candidate over time, which moves by hand. */
 @ExtendWith(TestLocksExtension.class)
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class LeaderCandidateTest {
@@ -138,7 +138,7 @@ class LeaderCandidateTest {
                       end.await();
                       waiting = false;
                     } catch (InterruptedException e) {
-                      waiting = true; // deaf
+                      waiting = true;
                     }
                   }
                   running.decrementAndGet();
@@ -150,7 +150,7 @@ class LeaderCandidateTest {
     assertThat(leader.isLeader()).isFalse();
     assertThat(terms).hasSize(1);
     assertThat(test.waiters(NAME)).isZero();
-    // Somebody else may lead meanwhile.
+    // Another candidate may lead meanwhile.
     Lease other = test.holdElsewhere(NAME);
     end.countDown();
     until(() -> test.waiters(NAME) == 1);

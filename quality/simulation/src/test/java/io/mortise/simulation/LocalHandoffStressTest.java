@@ -34,11 +34,11 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * What {@link SimulationTest} cannot see: threads of several processes that park, wake, pass each
- * other, are interrupted and give up, on real locks and a real clock, over the store in memory.
+ * Covers races invisible to {@link SimulationTest}: threads of several processes park, wake, hand
+ * off, are interrupted and give up, on real locks and a real clock, over the store in memory.
  *
- * <p>The TTL is so long, for waiting processes too, that neither a poll nor a renewal comes to the
- * rescue of a wake-up that was lost: then a thread does not end in time.
+ * <p>The TTL is so long, for waiting processes too, that no poll or renewal makes up for a lost
+ * wake-up: a thread then does not end in time.
  */
 @Tag("extended")
 class LocalHandoffStressTest {
@@ -47,15 +47,15 @@ class LocalHandoffStressTest {
       Duration.ofMillis(Long.getLong("mortise.stress.millis", 4_000));
   private static final Duration LONGEST_WAIT = Duration.ofSeconds(20);
 
-  /** Enough for a test that only has to notice what is wrong. */
+  /** Enough for a test that only has to detect an error. */
   private static final Duration SHORT = Duration.ofSeconds(1);
 
-  /** So many critical sections make a fight, however slow the machine. */
+  /** The fewest critical sections of a fight, however slow the machine. */
   private static final long ENOUGH = 200;
 
   private static final FightEnd SHORT_FIGHT = new FightEnd(SHORT, 0);
 
-  /** What goes wrong by chance is given some chances. */
+  /** Random failures get several chances. */
   private static final int TRIES = 10;
 
   private final MemStore store =
@@ -68,7 +68,7 @@ class LocalHandoffStressTest {
   private final ConcurrentLinkedQueue<String> wrong = new ConcurrentLinkedQueue<>();
   private final AtomicLong sections = new AtomicLong();
 
-  /** Guarded by the lock alone; read and written without any other care. */
+  /** Guarded by the lock alone, without any other synchronization. */
   private long unguarded;
 
   private long lastToken;
@@ -145,10 +145,10 @@ class LocalHandoffStressTest {
   }
 
   /**
-   * When a fight ends.
+   * The end of a fight.
    *
-   * @param run how long it lasts at least
-   * @param enough how many critical sections it has to have, for which a slow machine has longer
+   * @param run its minimum duration
+   * @param enough its minimum of critical sections, for which a slow machine takes longer
    */
   private record FightEnd(Duration run, long enough) {
     boolean isAhead(long nanos, long sections) {
@@ -231,7 +231,7 @@ class LocalHandoffStressTest {
     return lease.orElse(null);
   }
 
-  /** Waits for a moment, then cancels: that may come before, during or after the grant. */
+  /** Waits for a moment, then cancels: before, during or after the grant. */
   private static Lease async(DistributedLock lock, SplittableRandom random) {
     CompletableFuture<Lease> future = lock.acquireAsync();
     long until = System.nanoTime() + random.nextLong(1_000_000);

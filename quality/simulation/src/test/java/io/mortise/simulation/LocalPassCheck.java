@@ -5,29 +5,28 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Once a process knows that another waits, it passes the lock among its own threads for a short
- * time only. Times are on the process's clock, which may pass the end of the numbers: they are
- * subtracted, and never compared.
+ * A process that knows of a waiter elsewhere passes the lock among its own threads for a short time
+ * only. Times are on the process's clock, which may overflow: they are subtracted, never compared.
  */
 final class LocalPassCheck {
-  /** What the engine allows, and how late an event of a process may be. */
+  /** The bound of the engine, plus the delay of a process's events. */
   static final long BOUND_NANOS = 5_100_000;
 
   private final Map<AttemptId, Long> knownAt = new HashMap<>();
 
-  /** The process learns that another waits for what the attempt holds. */
+  /** The process learns that another one waits for the attempt's lock. */
   void knowsWanted(AttemptId attempt, long at) {
     knownAt.putIfAbsent(attempt, at);
   }
 
-  /** The attempt's first lease begins: it could not be passed on before. */
+  /** The attempt's first lease begins; the hold could not be passed on before. */
   void begins(AttemptId attempt, long at) {
     knownAt.computeIfPresent(attempt, (unused, known) -> at);
   }
 
   /**
-   * For how long another process was known to wait when the attempt's hold was passed on; 0 if that
-   * is within the bound.
+   * Returns for how long a waiting process was known when the attempt's hold was passed on; 0
+   * within the bound.
    */
   long excessOfPass(AttemptId attempt, long at) {
     Long known = knownAt.get(attempt);

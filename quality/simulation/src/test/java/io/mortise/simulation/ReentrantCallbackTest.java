@@ -30,7 +30,7 @@ class ReentrantCallbackTest {
   private static final String NAME = "a";
   private static final Duration BOUND = BoundedWait.scaled(BoundedWait.ANSWER);
 
-  /** More than any pool of a fixed size would run at one time. */
+  /** More than any fixed pool would run concurrently. */
   private static final int CROWD = 100;
 
   private final MemStore store = new MemStore(Ticker.SYSTEM, WallClock.SYSTEM);
@@ -135,12 +135,12 @@ class ReentrantCallbackTest {
     assertFree(other);
   }
 
-  /** What a callback does that may throw. */
+  /** A callback that may throw. */
   private interface Callback<T> {
     boolean call(T argument) throws Exception;
   }
 
-  /** Completes the future with what the callback returns or throws. */
+  /** Completes the future with the outcome of the callback. */
   private static <T> Consumer<T> completing(
       CompletableFuture<Boolean> outcome, Callback<T> callback) {
     return argument -> {

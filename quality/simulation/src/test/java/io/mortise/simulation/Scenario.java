@@ -9,12 +9,12 @@ import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one run is made of; all of it follows from the seed, but for rules that are taken away on
- * purpose and faults that are left out to find the shortest example.
+ * The parameters of a run. All follow from the seed, except rules removed on purpose, and faults
+ * left out to shrink an example.
  */
 record Scenario(long seed, StoreKind store, Set<SimFault> faults, RuleSet rules, boolean traced) {
 
-  /** What kind of store the processes share. */
+  /** The kind of store that the processes share. */
   enum StoreKind {
     /** A lock table, which takes a whole step at a time. */
     TABLE,
@@ -28,7 +28,7 @@ record Scenario(long seed, StoreKind store, Set<SimFault> faults, RuleSet rules,
    * The rules in force.
    *
    * @param table by how many items a step may touch
-   * @param documents what a store of documents gets wrong; null for nothing
+   * @param documents the flaw of a store of documents; null for none
    */
   record RuleSet(
       IntFunction<TableRules> table,
@@ -46,11 +46,11 @@ record Scenario(long seed, StoreKind store, Set<SimFault> faults, RuleSet rules,
     }
   }
 
-  /** Rules of a store's transport that can be broken. */
+  /** Flaws of a store's transport. */
   enum TransportFlaw {
     /** Stragglers are executed although they were sent longer than {@code maxInFlight} ago. */
     FORGETS_MAX_IN_FLIGHT,
-    /** An answer never says that work for the queue is left. */
+    /** An answer never says that queue work is left. */
     HIDES_MORE
   }
 
@@ -61,7 +61,7 @@ record Scenario(long seed, StoreKind store, Set<SimFault> faults, RuleSet rules,
   static Scenario of(long seed, RuleSet rules) {
     SplittableRandom random = new SplittableRandom(seed ^ 0x5EED);
     EnumSet<SimFault> faults = EnumSet.noneOf(SimFault.class);
-    // Few faults at a time find what many at a time hide, and the reverse.
+    // Few faults reveal errors that many faults hide, and vice versa.
     double likely = new double[] {0, 0.1, 0.25, 0.5}[random.nextInt(4)];
     boolean keepsBelief = random.nextInt(4) != 0;
     for (SimFault simFault : SimFault.values()) {
@@ -71,7 +71,7 @@ record Scenario(long seed, StoreKind store, Set<SimFault> faults, RuleSet rules,
       }
     }
     if (faults.contains(SimFault.STATE_LOSS) || faults.contains(SimFault.FORGET)) {
-      // After both only a source outside could know which tokens were given out.
+      // After both faults only an external source could know the issued tokens.
       faults.remove(SimFault.CLOCK_BACK);
     }
     faults.remove(SimFault.SLOW_RENEWAL);
@@ -83,7 +83,7 @@ record Scenario(long seed, StoreKind store, Set<SimFault> faults, RuleSet rules,
     Scenario scenario = of(seed, rules);
     EnumSet<SimFault> faults = EnumSet.copyOf(scenario.faults());
     StoreKind kind = seed % 3 == 0 ? StoreKind.DOCUMENTS : StoreKind.DOCUMENTS_WITHOUT_CLOCK;
-    // Documents do not get lost, and their clock never goes back.
+    // Stores of documents lose no state, and their clock never goes back.
     faults.removeAll(EnumSet.of(SimFault.STATE_LOSS, SimFault.FORGET, SimFault.CLOCK_BACK));
     if (!faults.isEmpty() && seed % 2 == 0) {
       faults.add(SimFault.SLOW_RENEWAL);

@@ -10,7 +10,7 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.Assumptions;
 
 /**
- * Simulated worlds, one for each seed, and what tests do with them.
+ * Simulated worlds, one for each seed, with assertions.
  *
  * @param from the first seed
  * @param number of seeds
@@ -23,7 +23,7 @@ record SeededWorlds(long from, long number, LongFunction<Scenario> world) {
         Long.getLong("mortise.sim.from", 0), Long.getLong(property, usual), world);
   }
 
-  /** Every property holds in each of them. */
+  /** Asserts that every property holds in each world. */
   void assertProperties() {
     Assumptions.assumeTrue(Long.getLong("mortise.sim.seed") == null, "one seed is run alone");
     LongAdder grants = new LongAdder();
@@ -40,12 +40,12 @@ record SeededWorlds(long from, long number, LongFunction<Scenario> world) {
             .orElse(null);
 
     assertThat(broken).withFailMessage(() -> SimulationReport.of(broken)).isNull();
-    // Worlds in which nothing happens prove nothing.
+    // Worlds without events prove nothing.
     assertThat(grants.sum()).isGreaterThan(20 * number);
     assertThat(losses.sum()).isGreaterThan(number / 2);
   }
 
-  /** Those of the first seeds go the same way twice. */
+  /** Asserts that two runs of the first seeds are the same. */
   void assertRepeatable(int seeds) {
     for (long seed = 0; seed < seeds; seed++) {
       Scenario scenario = world.apply(seed).withTrace();
@@ -54,8 +54,8 @@ record SeededWorlds(long from, long number, LongFunction<Scenario> world) {
     }
   }
 
-  /** Runs the one that {@code -Dmortise.sim.seed} names. */
-  @SuppressWarnings("SystemOut") // asked for by a person, who wants to read it
+  /** Runs the world of {@code -Dmortise.sim.seed}. */
+  @SuppressWarnings("SystemOut") // for a person to read
   void showOne() {
     Long seed = Long.getLong("mortise.sim.seed");
     Assumptions.assumeTrue(seed != null, "no -Dmortise.sim.seed");

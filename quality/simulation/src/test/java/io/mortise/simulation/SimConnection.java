@@ -97,7 +97,7 @@ final class SimConnection {
         () -> arrive(pendingCall));
   }
 
-  /** When the next one arrives on a way on which one arrived then. */
+  /** The arrival time of the next message, after one that arrived at {@code last}. */
   private long inTurn(long last) {
     long arrival = virtualTimeScheduler.now() + wire.delay();
     return wire.keepsOrder ? Math.max(last, arrival) : arrival;
@@ -163,8 +163,8 @@ final class SimConnection {
   }
 
   /**
-   * The connection breaks: whatever is under way loses its reply; what has not been executed is
-   * lost, or arrives late and out of order.
+   * Breaks the connection. Requests in flight lose their reply; unless executed already they are
+   * lost, or arrive late and out of order.
    */
   void shatter(boolean stragglers) {
     virtualTimeScheduler.trace(() -> "the " + name + " of " + simProcess + " break off");

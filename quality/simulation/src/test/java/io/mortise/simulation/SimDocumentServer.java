@@ -25,23 +25,23 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Documents with versions. It reads what is written, by itself and not by the kit's code, and tells
- * the checker what became of locks and sessions.
+ * Documents with versions. Parses writes by its own code rather than the kit's, and reports locks
+ * and sessions to the checker.
  */
 final class SimDocumentServer extends SimServer {
   private static final String LOCK = "lock/";
   private static final String SWEEP = "sweep/";
   private static final String SESSION = "session/";
 
-  /** Whether it tells the time, and executes no write late. */
+  /** Whether it has a clock, and executes no write late. */
   final boolean hasClock;
 
-  /** Whether processes sweep. Else only those that want a lock find who has died. */
+  /** Whether processes sweep. Else only contenders detect dead sessions. */
   final boolean isSwept;
 
   final @Nullable DocumentFlaw flaw;
 
-  /** Whether an answer to a write tells what stands there then. */
+  /** Whether the answer to a write contains the present document. */
   private final boolean tellsWhatStands;
 
   private final SplittableRandom random;
@@ -141,7 +141,7 @@ final class SimDocumentServer extends SimServer {
     return () -> watches.getOrDefault(key, new HashMap<>()).remove(store);
   }
 
-  // ---- What becomes of them ----
+  // ---- Observation ----
 
   /** The first line of a session's document. */
   private record Session(long renewals, long ttlMicros, long expiresAt, boolean ended) {
@@ -192,7 +192,7 @@ final class SimDocumentServer extends SimServer {
     }
   }
 
-  // ---- What goes wrong: only what a store of documents has ----
+  // ---- Faults: only those of a store of documents ----
 
   @Override
   void connected(SessionId session, boolean there) {}
@@ -217,7 +217,7 @@ final class SimDocumentServer extends SimServer {
     return 0;
   }
 
-  // ---- What operators ask, and the checker ----
+  // ---- For operators and the checker ----
 
   private static <T> T now(CompletionStage<T> stage) {
     CompletableFuture<T> future = stage.toCompletableFuture();
@@ -263,7 +263,7 @@ final class SimDocumentServer extends SimServer {
     return documents.containsKey(SESSION + session.value());
   }
 
-  /** All that is kept, when no process lives any more and the longest times have passed. */
+  /** Documents left when no process is alive and the longest times have passed. */
   List<String> leftovers() {
     return documents.keySet().stream().filter(key -> !key.startsWith(SWEEP)).toList();
   }
@@ -293,7 +293,7 @@ final class SimDocumentServer extends SimServer {
     }
   }
 
-  /** By how much the time of day of a host differs from the true one, in microseconds. */
+  /** Draws the offset of a host's time of day from true time, in microseconds. */
   long hostOffset() {
     Duration most =
         switch (random.nextInt(4)) {

@@ -24,7 +24,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** A process's way to documents, on which the kit builds the store. */
+/** A process's connection to the documents, on which the kit builds the store. */
 final class SimDocumentStore extends SimStore {
   private static final int SWEPT_AT_ONCE = 256;
 
@@ -79,7 +79,7 @@ final class SimDocumentStore extends SimStore {
         2 * server.settings.ttl,
         () -> {
           if (!simProcess.closed) {
-            // Also out of turn: two that sweep at a time do no harm.
+            // Also out of turn: concurrent sweeps do no harm.
             var swept =
                 random.nextBoolean()
                     ? claimSweep().thenCompose(ours -> sweep(SWEPT_AT_ONCE))
@@ -129,7 +129,7 @@ final class SimDocumentStore extends SimStore {
   private final class RemoteDocuments implements VersionedDocuments {
     private final SimConnection lane;
 
-    /** Of this host's time of day. */
+    /** The offset of this host's time of day. */
     private final long offset;
 
     RemoteDocuments(SimConnection lane, long offset) {

@@ -2,7 +2,7 @@ package io.mortise.simulation;
 
 import java.util.SplittableRandom;
 
-/** A machine: its monotonic clock, which runs a little fast or slow, and whether it runs at all. */
+/** A machine, with a monotonic clock that runs a little fast or slow, and with pauses. */
 final class SimHost {
   /** Clock rates are off by at most this, as the engine assumes of them. */
   static final long DRIFT_PPM = 500;
@@ -15,12 +15,12 @@ final class SimHost {
   private long runsAt;
   private long stoppedAt = Long.MIN_VALUE;
 
-  /** Counted from the beginning of a suspension: until its end nobody here looks. */
+  /** Counted from the beginning of a suspension: no process here looks before its end. */
   private long asleep;
 
   SimHost(VirtualTimeScheduler virtualTimeScheduler, SplittableRandom random) {
     this.virtualTimeScheduler = virtualTimeScheduler;
-    // As a JVM's clock: from anywhere, and it may pass the end of the numbers.
+    // Like a JVM's clock it starts anywhere, and may overflow.
     this.base =
         switch (random.nextInt(3)) {
           case 0 -> 0;
@@ -47,13 +47,13 @@ final class SimHost {
     return shown + asleep - shown * ppm / (MILLION + ppm) + 1;
   }
 
-  /** The process is stopped: nothing of it runs, its clock does. */
+  /** Stops the process while its clock runs on. */
   void pause(long nanos) {
     runsAt = Math.max(runsAt, virtualTimeScheduler.now() + nanos);
     stoppedAt = runsAt;
   }
 
-  /** The host is suspended: its monotonic clock stands still too. */
+  /** Suspends the host and its monotonic clock. */
   void suspend(long nanos) {
     if (runsAt <= virtualTimeScheduler.now()) {
       runsAt = virtualTimeScheduler.now() + nanos;
@@ -62,7 +62,7 @@ final class SimHost {
     }
   }
 
-  /** How long it was suspended so far, as a clock that counts it shows. */
+  /** The total time of suspension, as a clock that includes it shows. */
   long suspended() {
     return asleep;
   }
@@ -71,7 +71,7 @@ final class SimHost {
     return Math.max(runsAt, now);
   }
 
-  /** Whether it ran, without a stop, since then. */
+  /** Whether it has run without a pause since then. */
   boolean ranSince(long time) {
     return stoppedAt < time;
   }

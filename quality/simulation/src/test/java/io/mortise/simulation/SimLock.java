@@ -9,14 +9,14 @@ import java.time.Duration;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
-/** A lock of the simulated world: what kind it is, and the resource that it protects. */
+/** A lock of the simulated world, with its kind and the resource that it protects. */
 final class SimLock {
   final String name;
   final Kind kind;
   private final int permits;
   private final long ttl;
 
-  /** How long a mutex is kept idle; null if it is not. */
+  /** How long grants of a mutex are kept idle; null for none. */
   private final @Nullable Duration idle;
 
   enum Kind {
@@ -77,7 +77,7 @@ final class SimLock {
     };
   }
 
-  /** The way to have it to oneself. */
+  /** The exclusive way to acquire it. */
   LockUsage whole() {
     return kind == Kind.SEMAPHORE
         ? new LockUsage(Mode.permits(permits, permits), false, LockOptions.DEFAULTS)

@@ -16,26 +16,26 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** One process from its start to its death, with a client of its own. */
+/** A process from its start to its death, with its own client. */
 final class SimProcess {
   final String name;
   final SimHost host;
   final SimStore store;
   final EngineClient client;
 
-  /** Of its sessions. */
+  /** The TTL of its sessions. */
   final long ttl;
 
   boolean alive = true;
   boolean closed;
 
-  /** For some time it could not be pushed to. */
+  /** Whether it lacked a connection for pushes at some time. */
   boolean wasDisconnected;
 
-  /** Callbacks run at once: what was true when they were called is true when they run. */
+  /** Whether callbacks run at once, so that the state at their call is the state at their run. */
   private final boolean prompt;
 
-  /** Which server it has heard of. */
+  /** The incarnation of the server that it knows of. */
   private int incarnation;
 
   private final VirtualTimeScheduler virtualTimeScheduler;
@@ -44,12 +44,12 @@ final class SimProcess {
   private final boolean sleeps;
   private final boolean forgets;
 
-  /** Nothing goes wrong. */
+  /** Whether there are no faults. */
   private final boolean calm;
 
   private final List<BelievedLease> believedLeases = new ArrayList<>();
 
-  /** A lease in somebody's hands, and until when he last knew it to be good, on his clock. */
+  /** A lease in use, with the deadline last known to its user, on the host's clock. */
   private static final class BelievedLease {
     final String attempt;
     final Lease lease;
@@ -131,7 +131,7 @@ final class SimProcess {
     believedLeases.removeIf(believedLease -> believedLease.attempt.equals(attempt));
   }
 
-  /** After each event of this process: whatever it learnt shows in what it believes. */
+  /** Called after each event of this process: records changes of its beliefs. */
   void observe() {
     for (int i = 0; i < believedLeases.size(); i++) {
       BelievedLease believedLease = believedLeases.get(i);
@@ -149,14 +149,14 @@ final class SimProcess {
     }
   }
 
-  /** This process was told something by the store. */
+  /** A notification has arrived. */
   void heard(SessionNotification sessionNotification) {
     if (sessionNotification instanceof SessionNotification.Contended contended) {
       invariantChecker.knowsWanted(contended.attempt(), host.nanos());
     } else if (sessionNotification instanceof SessionNotification.HoldGranted granted
         && granted.wanted()
         && !forgets) {
-      // Where a server may have taken over a push is not believed, but asked for.
+      // After a possible failover a push is not believed, but verified.
       invariantChecker.knowsWanted(granted.attempt(), host.nanos());
     }
   }
@@ -184,7 +184,7 @@ final class SimProcess {
     return server.livesUntil(session);
   }
 
-  /** A lease is lost by the process's own timer, whatever the store says. */
+  /** Checks that a lease is lost by the process's own timer, whatever the store says. */
   private void checkTold(BelievedLease believedLease) {
     long since = host.trueTime(believedLease.until);
     long grace = 2 * VirtualTimeScheduler.MILLI;
@@ -198,7 +198,7 @@ final class SimProcess {
     }
   }
 
-  /** The session was lost since it was not renewed: was that for want of trying? */
+  /** Checks that renewals of a lost session were tried often enough. */
   void checkTried(String attempt, Lease lease) {
     if (store.gaveUpEarly() && host.ranSince(virtualTimeScheduler.now() - ttl)) {
       invariantChecker.violation(

@@ -11,7 +11,7 @@ import io.mortise.spi.SessionSpec;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** The store's side, which all processes share: what it keeps, a clock, and what befalls both. */
+/** The server that all processes share: its state, its clock, and the faults of both. */
 abstract class SimServer {
   private static final long MILLION = 1_000_000;
 
@@ -51,7 +51,7 @@ abstract class SimServer {
         : new SimDocumentServer(virtualTimeScheduler, settings, scenario, invariantChecker);
   }
 
-  /** A process's way to it. */
+  /** Opens a process's connection to it. */
   abstract SimStore open(SimProcess simProcess, SimTransport wire);
 
   final long micros() {
@@ -65,7 +65,7 @@ abstract class SimServer {
     return shown - shown * ppm / (MILLION + ppm) + 1;
   }
 
-  // ---- What goes wrong ----
+  // ---- Faults ----
 
   final boolean isDown() {
     return down;
@@ -88,44 +88,44 @@ abstract class SimServer {
     setBack += Math.max(0, -micros) * 1000;
   }
 
-  /** By how much its clock was set back in all, in nanoseconds: sessions live longer by that. */
+  /** By how much its clock was set back in total, in nanoseconds: sessions live longer by that. */
   final long setBack() {
     return setBack;
   }
 
-  /** Whether a process has a connection by which it hears of pushes. */
+  /** Records whether a process has a connection for pushes. */
   abstract void connected(SessionId session, boolean there);
 
-  /** It restarts, and has kept nothing. */
+  /** Restarts with all state lost. */
   abstract void forgetAll();
 
-  /** Another server takes over, to which some locks had not yet come. */
+  /** Fails over to a server that lacks some locks. */
   abstract void forgetSome(SplittableRandom random);
 
-  /** The beat that the store has of a session; 0 if none. */
+  /** The stored beat of a session; 0 if none. */
   abstract long beat(SessionId session);
 
   /**
    * A copy of the session's process renews.
    *
-   * @param previous what was confirmed when the copy was made, or to the copy since
-   * @return what is confirmed now; 0 if it was told that it has lost
+   * @param previous the beat confirmed when the copy was made, or to the copy since
+   * @return the beat confirmed now; 0 if the session is lost
    */
   abstract long renewByClone(SessionSpec spec, long previous, long next);
 
-  // ---- What operators ask, and the checker ----
+  // ---- For operators and the checker ----
 
   abstract Reply.Ended evict(LockName name, AttemptId attempt, Eviction how);
 
   abstract boolean reopen(LockName name);
 
-  /** Removes what is over; returns how much. */
+  /** Removes expired entries; returns their number. */
   abstract int sweep();
 
   /** The locks that are in use. */
   abstract List<LockInfo> locks();
 
-  /** The true time until which the session lives in the store, as things stand. */
+  /** The true time until which the session lives in the store, without further renewals. */
   abstract long livesUntil(SessionId session);
 
   static String text(Request request) {

@@ -39,7 +39,7 @@ final class SimSettings {
       }
       default -> {}
     }
-    // Without pushes there are many polls: less time, or they would be most of what is simulated.
+    // Without pushes there are many polls: a shorter run, or they would be most of the simulation.
     boolean polls = !capabilities.contains(Capability.PUSH);
     ttl = (polls ? 600 : pick(random, 600, 3_000, 15_000)) * VirtualTimeScheduler.MILLI;
     long least = pick(random, 20, 200, 2_000);

@@ -19,8 +19,8 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 
 /**
- * A process's way to the store: one lane for requests, one for renewals, one for pushes, each with
- * its own delays and troubles.
+ * A process's connection to the store: lanes for requests, renewals and pushes, each with its own
+ * delays and faults.
  */
 abstract class SimStore implements LockStore {
   final SimConnection requests;
@@ -32,9 +32,7 @@ abstract class SimStore implements LockStore {
   private final Map<SessionId, Consumer<SessionNotification>> listeners = new HashMap<>();
   private SessionId latest;
 
-  /**
-   * Renewals that left since the last that was answered in good time; of the session closed last.
-   */
+  /** Renewals sent since the last one answered in time, in the session closed last. */
   private int triesAtClose = Integer.MAX_VALUE;
 
   SimStore(
@@ -77,7 +75,7 @@ abstract class SimStore implements LockStore {
     return new SimSession(spec, connect(spec));
   }
 
-  /** Whether the session that was closed last had fewer than three renewals in vain behind it. */
+  /** Whether the session closed last had fewer than three unsuccessful renewals. */
   final boolean gaveUpEarly() {
     return triesAtClose < 3;
   }
@@ -98,7 +96,7 @@ abstract class SimStore implements LockStore {
   @Override
   public void close() {}
 
-  /** Tells the process, and all that look on, what it hears. */
+  /** Passes notifications to the process and to observers. */
   private final class SimSession implements StoreSession {
     private final SessionSpec spec;
     private final StoreSession session;
@@ -162,7 +160,7 @@ abstract class SimStore implements LockStore {
       }
     }
 
-    /** Such an answer gives no time yet, so the tries before it were in vain all the same. */
+    /** Such an answer extends no lease yet, so the tries before it count as unsuccessful. */
     private static boolean tellsWhatHasGoneFirst(Renewal renewal) {
       return renewal instanceof Renewal.Renewed renewed
           && renewed.more()

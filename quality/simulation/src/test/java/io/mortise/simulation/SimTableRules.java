@@ -4,14 +4,14 @@ import io.mortise.support.table.LockTable;
 import io.mortise.support.table.TableRules;
 import java.time.Duration;
 
-/** All rules of the table, with a bound that a handful of processes can reach. */
+/** All rules of the table, with a bound that few processes can reach. */
 class SimTableRules extends TableRules {
-  /** So few items does a step touch in every third world. */
+  /** The most items that a step touches, in every third world. */
   static final int FEW = 2;
 
   private final int steps;
 
-  /** Shorter in some worlds, so that records are forgotten within a run. */
+  /** The retention, shorter in some worlds so that records are forgotten within a run. */
   Duration retention = LockTable.RETENTION;
 
   SimTableRules(int steps) {

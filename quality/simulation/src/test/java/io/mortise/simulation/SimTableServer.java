@@ -25,7 +25,7 @@ import java.util.Set;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
-/** A lock table, of which a step may be tampered with. */
+/** A lock table with injected faults. */
 final class SimTableServer extends SimServer {
   private final int steps;
   private final TableRules rules;
@@ -38,7 +38,7 @@ final class SimTableServer extends SimServer {
   private final Set<SessionId> disconnected = new HashSet<>();
   private MemLockTable table;
 
-  /** Counts the servers that took over. */
+  /** Counts failovers. */
   private int incarnation;
 
   SimTableServer(
@@ -57,7 +57,7 @@ final class SimTableServer extends SimServer {
             && !scenario.has(SimFault.STATE_LOSS)
             && !scenario.has(SimFault.FORGET);
     if (steady && scenario.seed() % 5 == 0 && this.rules instanceof SimTableRules sim) {
-      // Longer than tokens run ahead, and than anything is on its way.
+      // Longer than tokens run ahead of the clock, and than requests are in flight.
       sim.retention =
           Duration.ofNanos(settings.ttl + settings.maxInFlight + 2 * VirtualTimeScheduler.SECOND);
       invariantChecker.retention = sim.retention.toNanos();
@@ -70,7 +70,7 @@ final class SimTableServer extends SimServer {
     return new SimTableStore(virtualTimeScheduler, this, simProcess, wire);
   }
 
-  // ---- What goes wrong ----
+  // ---- Faults ----
 
   @Override
   void connected(SessionId session, boolean there) {
@@ -105,7 +105,7 @@ final class SimTableServer extends SimServer {
     }
   }
 
-  // ---- What clients ask ----
+  // ---- Requests of clients ----
 
   void register(SessionId session, SimTableStore home) {
     homes.put(session, home);
@@ -145,8 +145,8 @@ final class SimTableServer extends SimServer {
 
   Renewal renew(SessionSpec spec, long previous, long next, List<Long> seen, Duration ttl) {
     if (table.judge(spec.id(), micros()) instanceof SessionVerdict.SessionEnded) {
-      // What is created by this has told nothing of its connection yet. The table is asked, not
-      // the expiry: it may have ended the session before the clock was set back.
+      // A new session has not reported its connection yet. Look it up in the table rather than
+      // compare its expiry: the table may have ended it before the clock was set back.
       disconnected.remove(spec.id());
     }
     Renewal renewal = table.renew(spec, previous, next, seen, ttl, micros());
@@ -242,7 +242,7 @@ final class SimTableServer extends SimServer {
     return until == null ? Long.MIN_VALUE : trueTime(until);
   }
 
-  /** Whoever holds since this step must be alive. */
+  /** Checks that holders since this step are alive. */
   private void checkHolders(LockName name) {
     for (LockInfo view : table.inspect(LockQuery.of(name.value()), micros()).items()) {
       for (LockParticipant holder : view.holders()) {
@@ -259,9 +259,9 @@ final class SimTableServer extends SimServer {
   }
 
   /**
-   * Returns how many were handed a lock.
+   * Pushes hints of hand-offs; returns their number.
    *
-   * @param asking the attempt whose request was done; null if it was an operator's
+   * @param asking the attempt whose request was executed; null for an operator's
    */
   private int pushHints(@Nullable AttemptId asking) {
     int[] granted = {0};

@@ -23,10 +23,9 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * A process's way to a lock table. What it promises is what the SPI asks of a store: each request
- * gets exactly one reply, and is executed within {@code maxInFlight} after it was sent or never;
- * those of one name are executed in order, but for copies and stragglers of a connection that
- * broke.
+ * A process's connection to a lock table. It keeps the SPI's promises: each request gets exactly
+ * one reply, and is executed within {@code maxInFlight} of sending or never. Requests of one name
+ * are executed in order, except copies and stragglers of a broken connection.
  */
 final class SimTableStore extends SimStore {
   private final SimTableServer server;

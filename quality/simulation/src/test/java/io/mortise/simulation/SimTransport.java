@@ -4,7 +4,7 @@ import java.util.EnumMap;
 import java.util.Map;
 import java.util.SplittableRandom;
 
-/** How messages fare in one run: how long they take and how likely each mishap is. */
+/** The transport of a run: delays of messages, and probabilities of faults. */
 final class SimTransport {
   private static final double[] RARELY = {0.01, 0.05, 0.3};
   private static final double[] OFTEN = {0.2, 0.5, 0.9};
@@ -16,7 +16,7 @@ final class SimTransport {
   /** Whether requests may be executed that were sent longer than {@code maxInFlight} ago. */
   final boolean forgetsMaxInFlight;
 
-  /** How long a straggler may take. */
+  /** The longest delay of a straggler. */
   final long longestInFlight;
 
   /** Whether requests of a connection, and answers, arrive in the order in which they were sent. */
@@ -43,7 +43,7 @@ final class SimTransport {
     this.keepsOrder = scenario.store() == Scenario.StoreKind.TABLE || random.nextBoolean();
   }
 
-  /** From now on nothing goes wrong. */
+  /** Ends all faults. */
   void heal() {
     healed = true;
   }
@@ -53,7 +53,7 @@ final class SimTransport {
     return chance != null && !healed && random.nextDouble() < chance;
   }
 
-  /** As {@link #happens}, but also when all else is healed: pushes are never to be relied upon. */
+  /** Like {@link #happens}, but also after healing: pushes are never reliable. */
   boolean happensAlways(SimFault simFault) {
     Double chance = likely.get(simFault);
     return chance != null && random.nextDouble() < chance;
@@ -77,7 +77,7 @@ final class SimTransport {
     return last <= now ? now : random.nextLong(now, last);
   }
 
-  /** How long until a silence counts as a failure. */
+  /** The time after which a missing answer counts as a failure. */
   long timeout() {
     return random.nextLong(settings.maxInFlight / 2, settings.maxInFlight);
   }

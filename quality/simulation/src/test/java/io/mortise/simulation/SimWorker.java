@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 
-/** Somebody in a process who acquires, works, and releases, again and again. */
+/** A worker in a process that repeatedly acquires, works and releases. */
 final class SimWorker {
   private final VirtualTimeScheduler virtualTimeScheduler;
   private final SimSettings settings;
@@ -26,7 +26,7 @@ final class SimWorker {
   private Lease held;
   private boolean retired;
 
-  /** Between the decision to acquire and the end of what came of it. */
+  /** Whether it is between the decision to acquire and the end of the resulting hold. */
   private boolean busy;
 
   SimWorker(
@@ -45,7 +45,7 @@ final class SimWorker {
     this.random = virtualTimeScheduler.random();
   }
 
-  /** So many more acquires. */
+  /** Adds acquires to its work. */
   void work(int acquires) {
     left += acquires;
     if (!busy) {
@@ -202,7 +202,7 @@ final class SimWorker {
     next();
   }
 
-  /** Ends its waits and holds now, and begins no more. */
+  /** Ends its waits and holds now, and starts no more. */
   void retire() {
     retired = true;
     left = 0;

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
-/** One run: a time of faults, a time without, then all give up what they have. */
+/** A run: a phase with faults, a phase without, then all holds and waits are ended. */
 final class Simulation {
   final List<SimProcess> lives = new ArrayList<>();
   final SimServer server;
@@ -30,10 +30,10 @@ final class Simulation {
   private int born;
   private boolean ending;
 
-  /** What came of a run. */
+  /** The result of a run. */
   record Outcome(Scenario scenario, List<Violation> violations, List<String> trace, Stats stats) {}
 
-  /** How much happened: a run in which nobody got a lock proves nothing. */
+  /** The amount of activity: a run without grants proves nothing. */
   record Stats(long steps, int grants, int losses) {}
 
   private Simulation(Scenario scenario) {
@@ -72,7 +72,7 @@ final class Simulation {
     long healedAt = virtualTimeScheduler.now();
     long bound = waitBound(true, true);
     if (scenario.seed() % 4 != 1) {
-      // Else nobody comes back, and what was left behind stays to be found.
+      // In the other runs no worker returns, and leftovers stay for the check.
       actors.forEach(simWorker -> simWorker.work(3));
     }
     while (virtualTimeScheduler.now() < healedAt + bound + 2 * settings.ttl && !allIdle()) {
@@ -115,10 +115,10 @@ final class Simulation {
   }
 
   /**
-   * How long a lock may stay free while somebody waits. When a lock that was released early opens,
-   * nobody is there to say so: the next poll finds it. An idle grant is called back and handed
-   * over, and both pushes may be lost: the holder learns of it by a renewal, then the waiter by a
-   * poll.
+   * The bound on the time that a lock stays free despite a waiter. The end of an at-least time
+   * triggers no push: the next poll finds it. An idle grant is called back and handed over, and
+   * both pushes may be lost: the holder then learns of the waiter by a renewal, and the waiter of
+   * the grant by a poll.
    */
   private long waitBound(boolean opensByTime, boolean sticky) {
     boolean isTable = scenario.store() == Scenario.StoreKind.TABLE;
@@ -141,7 +141,7 @@ final class Simulation {
                         || fault == SimFault.PUSH_LATE
                         || fault == SimFault.PUSH_DUPLICATE);
     return mild
-        // Grants whose at-most time is over before they arrive cost some trips.
+        // Grants whose at-most time ends before they arrive cost some round trips.
         ? poll + (opensByTime ? 20 * trip : 0)
         : (isTable ? 1 : 2) * settings.ttl
             + poll
@@ -177,7 +177,7 @@ final class Simulation {
     }
   }
 
-  /** The process dies without a word; another starts in its place. */
+  /** Crashes the process silently; another starts in its place. */
   void crash(SimProcess simProcess, long downFor) {
     if (simProcess.alive && !simProcess.closed) {
       simProcess.die();
@@ -185,7 +185,7 @@ final class Simulation {
     }
   }
 
-  /** As {@link #crash}, and the store sees its connections end. */
+  /** Like {@link #crash}, but the store sees its connections end. */
   void kill(SimProcess simProcess, long downFor) {
     if (simProcess.alive && !simProcess.closed) {
       simProcess.store.sessions().forEach(session -> server.connected(session, false));
@@ -193,7 +193,7 @@ final class Simulation {
     }
   }
 
-  /** The client is closed, and waits for nothing or for a while; another starts in its place. */
+  /** Closes the client, with or without patience; another starts in its place. */
   void close(SimProcess simProcess, long downFor, long patience) {
     if (simProcess.alive && !simProcess.closed) {
       virtualTimeScheduler.at(
@@ -253,13 +253,14 @@ final class Simulation {
   // ---- The end ----
 
   /**
-   * Nobody keeps anything, in a process or in the store. A copy of a request of which no process
-   * knows may have left a hold of a live session: that one must go as soon as somebody wants the
-   * lock.
+   * Checks that neither processes nor the store keep anything. A copied request, unknown to its
+   * process, may have left a hold of a live session, which must end as soon as another process
+   * wants the lock.
    */
   private void checkNothingIsLeft() {
     if (scenario.store() != Scenario.StoreKind.TABLE) {
-      // Late renewals of the dead arrive; then they stand still for a whole TTL of an observer.
+      // Late renewals of dead processes arrive; then their beats stand still for a TTL of an
+      // observer.
       virtualTimeScheduler.runUntil(virtualTimeScheduler.now() + wire.longestInFlight);
       server.sweep();
       virtualTimeScheduler.runUntil(virtualTimeScheduler.now() + settings.ttl * 11 / 10);
@@ -315,7 +316,8 @@ final class Simulation {
   }
 
   /**
-   * A client that closes takes its session's document with it. A sweep takes what the dead left.
+   * Checks that a closing client removes its session's document, and a sweep those of dead
+   * processes.
    */
   private void checkDocuments(SimDocumentServer documents, List<SimProcess> all) {
     boolean answered = SimFault.ANSWERED.containsAll(scenario.faults());

@@ -10,13 +10,13 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.IntFunction;
 
-/** Ways to get it wrong, each one rule taken away or bent. */
+/** Mutants, each with one rule removed or weakened. */
 final class SimulationMutants {
   /**
    * A mutant.
    *
    * @param caughtBy the properties that it breaks
-   * @param knownSeed the world that is run first: one that broke it, where such worlds are rare
+   * @param knownSeed a seed known to reveal it, run first where such seeds are rare
    */
   record Mutant(String name, RuleSet rules, List<String> caughtBy, long knownSeed) {
     Mutant(String name, RuleSet rules, List<String> caughtBy) {

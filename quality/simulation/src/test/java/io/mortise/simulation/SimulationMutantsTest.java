@@ -11,9 +11,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The positive control: a simulation that finds nothing proves something only if it finds what is
- * there. Each rule of the table, the engine and the transport is taken away or bent, one at a time,
- * and must be missed within a bounded number of worlds, by the property that stands for it.
+ * The positive control: a clean simulation proves something only if it detects real errors. Each
+ * rule of the table, the engine and the transport is removed or weakened in turn. Its property must
+ * break within a bounded number of worlds.
  */
 @Tag("extended")
 class SimulationMutantsTest {

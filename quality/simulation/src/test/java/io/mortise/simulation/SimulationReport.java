@@ -5,7 +5,10 @@ import io.mortise.testkit.history.Violation;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** What to tell of a run that broke a property: the fewest faults, the trace, how to repeat it. */
+/**
+ * The report of a run that broke a property: a minimal set of faults, the trace, and the command to
+ * repeat it.
+ */
 final class SimulationReport {
   private static final int LINES = 120;
 
@@ -37,7 +40,7 @@ final class SimulationReport {
         left.isEmpty() ? "" : " -Dmortise.sim.without=" + left);
   }
 
-  /** Leaves out one fault after the other for as long as the same property is broken. */
+  /** Removes faults one by one while the same property stays broken. */
   private static Scenario shrunk(Outcome outcome) {
     String rule = outcome.violations().get(0).rule();
     Scenario smallest = outcome.scenario();

@@ -20,9 +20,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
-/**
- * Two tries of one renewal are open; the later is answered first, and renewals go on from there.
- */
+/** Two tries of one renewal are in flight; the later is answered first, and renewals continue. */
 class StaleRenewalReplyTest {
   private static final Duration TTL = Duration.ofMillis(1_500);
 
@@ -64,7 +62,7 @@ class StaleRenewalReplyTest {
     }
   }
 
-  /** Keeps back the answer to the first try of the second renewal. */
+  /** Delays the answer to the first try of the second renewal. */
   private static final class OvertakingStore extends InterceptingStore {
     final AtomicReference<CompletableFuture<Renewal>> first = new AtomicReference<>();
     final AtomicInteger confirmedSince = new AtomicInteger();

@@ -26,7 +26,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** What the simulation found once in a million worlds, and what a model found, step by step. */
+/**
+ * Rare failures found by the simulation (once in a million worlds) and by a model, step by step.
+ */
 class StragglerTest {
   private static final Duration TTL = Duration.ofMinutes(5);
   private static final Duration LONG = Duration.ofSeconds(30);
@@ -42,8 +44,8 @@ class StragglerTest {
       Lease first = holder.lock("job").with(LockOptions.DEFAULTS.withReleaseAsync(true)).acquire();
       slow.holdsBack = true;
       first.close();
-      // The release is executed and not yet answered; then comes a copy of the acquire. In between
-      // somebody else ended something, so that the table has forgotten the end.
+      // The release is executed but not answered yet; then a copy of the acquire arrives. Another
+      // abandon in between made the table forget the release.
       contender.lock("job").acquire().close();
       slow.repeatAcquire();
       var waits = contender.lock("job").acquireAsync();
@@ -66,7 +68,7 @@ class StragglerTest {
       present.lock("job").acquire().close();
       Lease second = present.lock("job").acquire();
       slow.repeatAcquire();
-      // Who is handed the lock hears that somebody waits, so that nobody will tell it again.
+      // The hand-off tells the new holder of the next waiter, and is the only notification of it.
       var waits = contender.lock("job").acquireAsync();
       await()
           .atMost(LONG)
@@ -94,7 +96,7 @@ class StragglerTest {
     return InterceptingStore.client(store, name, TTL, EngineRules.ALL);
   }
 
-  /** The table, but for the answers to abandons, which can be held back. */
+  /** The table, whose answers to abandons can be delayed. */
   private static final class SlowReplyStore extends InterceptingStore {
     private volatile boolean holdsBack;
     private volatile boolean heard;
@@ -109,7 +111,9 @@ class StragglerTest {
       repeat.run();
     }
 
-    /** Whichever thread has sent the release: its answer may not have come yet. */
+    /**
+     * Answers the release. Another thread may have sent it, so its answer may still be in flight.
+     */
     void answer() {
       await().atMost(LONG).until(() -> !answers.isEmpty());
       holdsBack = false;

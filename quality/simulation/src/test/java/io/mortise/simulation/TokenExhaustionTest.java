@@ -23,8 +23,8 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /**
- * A store whose holds have a few tokens and no more, as a ZooKeeper node has 65,536: when they are
- * used up, the lock is given back and asked for anew, with nobody else in the way.
+ * A store whose holds have few tokens, as a ZooKeeper node has 65,536. When they are used up, the
+ * lock is released and acquired again, even without contention.
  */
 class TokenExhaustionTest {
   private static final int WAITERS = 40;

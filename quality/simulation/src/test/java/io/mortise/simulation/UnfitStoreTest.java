@@ -19,7 +19,7 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A store in which no session can be opened, and trying again does not help. */
+/** A store that can open no session, where retries do not help. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class UnfitStoreTest {
   private static final String WHY = "The server allows sessions of 10 s at most. Give a TTL below.";

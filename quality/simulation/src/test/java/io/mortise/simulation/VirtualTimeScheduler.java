@@ -8,8 +8,7 @@ import java.util.SplittableRandom;
 import java.util.function.Supplier;
 
 /**
- * Virtual time, and all that is to happen in it, on one thread. Two runs from one seed are the same
- * event for event.
+ * Virtual time and its events, on one thread. Two runs from one seed are the same event for event.
  */
 final class VirtualTimeScheduler {
   static final long MICRO = 1_000;
@@ -30,32 +29,36 @@ final class VirtualTimeScheduler {
     this.traced = traced;
   }
 
-  /** A source of randomness of its own: what one part draws does not shift what another draws. */
+  /**
+   * Returns an independent source of randomness: draws of one part do not shift those of another.
+   */
   SplittableRandom random() {
     return root.split();
   }
 
-  /** True time in nanoseconds, which nobody in the simulation can read. */
+  /** True time in nanoseconds, unknown to simulated processes. */
   long now() {
     return now;
   }
 
-  /** How many events have happened. */
+  /** The number of past events. */
   long steps() {
     return steps;
   }
 
-  /** Happens to the world itself, or to the server: nothing delays it. */
+  /** Schedules an event of the world or the server, which nothing delays. */
   ScheduledEvent at(long time, Runnable action) {
     return add(new ScheduledEvent(time, null, Long.MIN_VALUE, action));
   }
 
-  /** Happens inside a process: later if the process is stopped then, never if it has died. */
+  /**
+   * Schedules an event of a process: delayed while the process is paused, dropped if it has died.
+   */
   ScheduledEvent at(long time, SimProcess simProcess, Runnable action) {
     return add(new ScheduledEvent(time, simProcess, Long.MIN_VALUE, action));
   }
 
-  /** Happens inside a process, not before its own clock shows {@code due}. */
+  /** Schedules an event of a process, not before its own clock shows {@code due}. */
   ScheduledEvent whenDue(SimProcess simProcess, long due, Runnable action) {
     return add(new ScheduledEvent(simProcess.host.trueTime(due), simProcess, due, action));
   }

@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.function.ToLongFunction;
 
 /**
- * Nobody waits for longer than a bound while there is room for all who might be first: a crash
- * frees within the TTL, a release wakes, and no wake-up is lost for good.
+ * No waiter waits for longer than a bound while there is room for any that might be first: a crash
+ * frees the lock within the TTL, a release wakes a waiter, and no wake-up is lost for good.
  */
 final class WaitBoundCheck {
   private final Map<String, List<InvariantChecker.ObservedAttempt>> byLock = new LinkedHashMap<>();
@@ -32,11 +32,11 @@ final class WaitBoundCheck {
   }
 
   /**
-   * Something begins or ends.
+   * The begin or end of a wait or hold.
    *
-   * @param waiting weight of who begins to wait, negative if it ends
-   * @param holding the same of who holds
-   * @param anew a process died: what it held or was handed is free a TTL later
+   * @param waiting weight of the wait, negative at its end
+   * @param holding weight of the hold, negative at its end
+   * @param anew a process died: its holds and hand-offs are free a TTL later
    */
   private record Edge(long time, int waiting, int holding, boolean anew) {}
 
@@ -85,10 +85,10 @@ final class WaitBoundCheck {
         waiting.remove(Integer.valueOf(-edge.waiting()));
       }
       held += edge.holding();
-      // Whoever is first in the queue: there is room for him.
+      // There is room for any waiter, whichever is first in the queue.
       boolean room = held + waiting.stream().mapToInt(w -> w).max().orElse(0) <= capacity;
       boolean nowIdle = !waiting.isEmpty() && room;
-      // A grant to one starts the others' time anew.
+      // A grant to one waiter restarts the bound of the others.
       if (nowIdle && (!idle || edge.anew() || edge.holding() > 0)) {
         since = Math.max(edge.time(), from);
       }

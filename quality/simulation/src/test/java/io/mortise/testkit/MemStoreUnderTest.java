@@ -37,7 +37,7 @@ public final class MemStoreUnderTest implements StoreUnderTest {
     this.rules = rules;
   }
 
-  /** Everything, on real time: for an engine, which waits by it. */
+  /** These capabilities on real time, for an engine, which waits in it. */
   public static StoreUnderTest onRealTime(Set<Capability> capabilities) {
     return new StoreUnderTest() {
       private @Nullable MemStore opened;
@@ -62,7 +62,7 @@ public final class MemStoreUnderTest implements StoreUnderTest {
     };
   }
 
-  /** All but one, and what needs that one. */
+  /** All capabilities but one and its dependents. */
   public static Set<Capability> allBut(Capability lacking) {
     Set<Capability> able = EnumSet.complementOf(EnumSet.of(lacking));
     if (EnumSet.of(Capability.SESSION, Capability.QUEUE, Capability.PUSH).contains(lacking)) {

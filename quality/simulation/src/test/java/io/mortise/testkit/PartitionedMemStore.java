@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
 
-/** A store of some parts, each in memory behind a link of its own. */
+/** A store of several parts, each in memory behind its own link. */
 public final class PartitionedMemStore implements PartitionRouter {
   public final List<StoreLink> parts;
 

@@ -4,11 +4,11 @@ import io.mortise.spi.AttemptId;
 import io.mortise.support.table.TableRules;
 import java.util.Map;
 
-/** The rules of the lock table, each time with one taken away. */
+/** The rules of the lock table, each with one removed. */
 public final class TableRuleMutants {
   private TableRuleMutants() {}
 
-  /** Those that show in an answer of a short run. */
+  /** Mutants that a short run reveals in an answer. */
   public static final Map<String, TableRules> ANSWERING =
       Map.of(
           "a dead session may acquire",
@@ -87,7 +87,7 @@ public final class TableRuleMutants {
             }
           });
 
-  /** Those that need time to pass, or a long queue. */
+  /** Mutants that need passing time or a long queue. */
   public static final Map<String, TableRules> PATIENT =
       Map.of(
           "sessions never expire",

@@ -18,7 +18,7 @@ import org.junit.platform.launcher.core.LauncherFactory;
 import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 import org.junit.platform.launcher.listeners.TestExecutionSummary;
 
-/** The contract fails for a store that breaks any of the rules: it tests what it says. */
+/** The contract fails for a store that breaks any of the rules: so its tests are effective. */
 class TableRuleMutantsTest {
   private static final ThreadLocal<TableRules> RULES =
       ThreadLocal.withInitial(() -> TableRules.ALL);

@@ -8,9 +8,9 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 
 /**
- * Bounded waiting for tests. Every bound is multiplied by {@link #FACTOR}, 1 if it is not set, so
- * that slow machines need no changed test. {@code -Dmortise.wait.micros=…} is the time between two
- * looks, 5000 if it is not set; less is for a hunt of mutants on a store where nothing comes late.
+ * Bounded waiting for tests. Every bound is multiplied by {@link #FACTOR}, 1 by default, so that
+ * slow machines need no changed test. {@code -Dmortise.wait.micros=…} sets the polling interval,
+ * 5000 by default. Lower values suit hunts of mutants on a store without delays.
  */
 public final class BoundedWait {
   /** How long an answer may take before a test counts it as missing. */
@@ -57,7 +57,7 @@ public final class BoundedWait {
    */
   public static void until(Duration bound, String what, BooleanSupplier condition) {
     long end = System.nanoTime() + scaled(bound).toNanos();
-    // This process may have stood still for the whole bound, and what it waits for too.
+    // Both this process and the awaited one may have been paused for the whole bound.
     int looks = 20;
     for (int looked = 0; !condition.getAsBoolean(); looked++) {
       if (System.nanoTime() - end > 0 && looked >= looks) {
@@ -69,7 +69,7 @@ public final class BoundedWait {
   }
 
   /**
-   * Lets real time pass: for what a store does by its own clock. Blocks.
+   * Lets real time pass, for stores that act by their own clock. Blocks.
    *
    * @throws AssertionError if this thread is interrupted
    */

@@ -8,8 +8,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Timers on time that moves by hand. They run on the thread that moves it; what is due at once runs
- * on another. One runs at a time. Thread-safe.
+ * Timers on time that moves by hand. They run on the thread that moves it; tasks due at once run on
+ * another. One task runs at a time. Thread-safe.
  */
 final class ManualScheduler implements EngineScheduler {
   private final ManualTime time;
@@ -21,7 +21,7 @@ final class ManualScheduler implements EngineScheduler {
   /** Held while a task runs. */
   private final ReentrantLock turn = new ReentrantLock();
 
-  /** With what runs tasks that are due at once. */
+  /** Creates a scheduler, with an executor for tasks that are due at once. */
   ManualScheduler(ManualTime time, Executor immediate) {
     this.time = time;
     this.immediate = immediate;

@@ -17,7 +17,7 @@ public final class ManualTime implements Ticker {
   }
 
   /**
-   * Moves on.
+   * Moves the time forward.
    *
    * @throws IllegalArgumentException if the time is negative: monotonic time does not go back
    */

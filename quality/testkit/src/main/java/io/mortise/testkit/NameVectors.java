@@ -32,7 +32,7 @@ public final class NameVectors {
             "\u0130stanbul",
             "istanbul",
             "\u0131stanbul",
-            // What keys, paths, patterns and statements are made of.
+            // Syntax of keys, paths, patterns and statements.
             "{tag}",
             "{tag}a",
             "tag",

@@ -5,17 +5,16 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * How long this process has stood still, for any reason: a thread sleeps for a moment again and
- * again, and counts what it slept too long. Stores that let somebody wait count as well, as far as
- * they are reported. Thread-safe.
+ * Measures pauses of this process, for any reason: a thread repeatedly sleeps for a moment and sums
+ * up the oversleep. Reported delays of stores count as well. Thread-safe.
  */
 public final class PauseDetector {
   private static final long TICK = TimeUnit.MILLISECONDS.toNanos(20);
 
-  /** Up to this much a machine with other work to do is late without having paused. */
+  /** Delays up to this are those of a busy machine, not pauses. */
   private static final long LATE = TimeUnit.MILLISECONDS.toNanos(20);
 
-  /** A store that writes to a disk may take so long for an answer. */
+  /** The longest usual answer of a store that writes to a disk. */
   private static final long SLOW = TimeUnit.MILLISECONDS.toNanos(100);
 
   private static final AtomicLong LOST = new AtomicLong();
@@ -31,14 +30,14 @@ public final class PauseDetector {
   private PauseDetector() {}
 
   /**
-   * The time, or a longer one while a test is run again after a pause ({@link RerunIfPaused}): a
-   * slow machine keeps it then. For tests of short times that a store keeps.
+   * Returns the time, or a longer one while a test is rerun after a pause ({@link RerunIfPaused}),
+   * so that a slow machine keeps it. For tests of short times that a store measures.
    */
   public static Duration stretched(Duration time) {
     return time.multipliedBy(stretch);
   }
 
-  /** Times are stretched by so much from now on. */
+  /** Stretches times by this factor from now on. */
   static void stretch(int factor) {
     stretch = factor;
   }
@@ -59,7 +58,7 @@ public final class PauseDetector {
     }
   }
 
-  /** A store took so long for an answer that was due at once. */
+  /** Reports the time of an answer that was due at once. */
   static void answered(long nanos) {
     add(nanos, SLOW);
   }

@@ -35,7 +35,7 @@ import java.util.stream.Stream;
  *
  * <p>Counted in: public and protected types and members in packages that the module exports to
  * everybody, or in all packages if it has no descriptor. Left out: packages named {@code internal}
- * and those below them, and whatever is marked with an annotation named {@code Beta}.
+ * and those below them, and members with an annotation named {@code Beta}.
  *
  * <p>The methods read files and block for that long; they keep no state and may be called from any
  * thread.
@@ -175,7 +175,7 @@ public final class PublicApi {
 
   private static void describe(Class<?> type, Set<String> lines) {
     lines.add(type.getName() + ": " + header(type));
-    // What a hidden superclass declares can be called on the type, so it counts as the type's own.
+    // Members of a hidden superclass can be called on the type, so they count as its own.
     for (Class<?> source = type;
         source != null && (source == type || isHiddenNeighbour(source, type));
         source = source.getSuperclass()) {
@@ -198,7 +198,7 @@ public final class PublicApi {
   }
 
   private static String header(Class<?> type) {
-    // Not Class.toGenericString(): what it says about sealed types differs between Java versions.
+    // Not Class.toGenericString(): its output for sealed types differs between Java versions.
     int shown = Modifier.PUBLIC | Modifier.PROTECTED | Modifier.STATIC | Modifier.FINAL;
     int mask =
         type.isInterface() ? Modifier.PUBLIC | Modifier.PROTECTED : shown | Modifier.ABSTRACT;
@@ -270,7 +270,7 @@ public final class PublicApi {
     return text.replaceAll("\\bjava\\.lang\\.(?=[A-Z])", "");
   }
 
-  /** What every class has; whether it is redeclared makes no difference to a caller. */
+  /** Whether every class has the method; a redeclaration makes no difference to callers. */
   private static boolean comesFromObject(Method method) {
     return FROM_OBJECT.contains(method.getName() + "/" + method.getParameterCount());
   }

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** Keeps what it is given, in order. Thread-safe. */
+/** Records its arguments, in order. Thread-safe. */
 public final class RecordingConsumer<T> implements Consumer<T> {
   private final List<T> items = new ArrayList<>();
 
@@ -17,13 +17,13 @@ public final class RecordingConsumer<T> implements Consumer<T> {
     items.add(item);
   }
 
-  /** A copy of all so far. */
+  /** Returns a copy of all items so far. */
   public synchronized List<T> all() {
     return List.copyOf(items);
   }
 
   /**
-   * Waits for so many items and returns all there are. Blocks.
+   * Waits for so many items and returns all so far. Blocks.
    *
    * @throws AssertionError if there are fewer within {@link BoundedWait#ANSWER}
    */
@@ -37,7 +37,7 @@ public final class RecordingConsumer<T> implements Consumer<T> {
    * @throws AssertionError if there are fewer within the bound
    */
   public List<T> await(int count, Duration bound) {
-    // Every few milliseconds: what an answer has set off elsewhere may still be on its way.
+    // Polls every few milliseconds: effects of an answer may still be in flight.
     BoundedWait.until(bound, count + " items arrived, only " + all(), () -> all().size() >= count);
     return all();
   }

@@ -10,22 +10,22 @@ import org.junit.jupiter.api.extension.ExtendWith;
 /**
  * A test whose steps have to follow each other within a TTL, or another time that the store keeps.
  *
- * <p>If such a test fails, and this process or the store stood still while it ran, that says
- * nothing: the test is prepared and run again, and the pause is printed. Without a pause a failure
- * is one, and so is the last of three in a row.
+ * <p>If this process or the store paused during a failed run, the failure is inconclusive: the
+ * pause is printed, and the test is set up and run again. A failure without a pause counts, and so
+ * does the third in a row.
  *
- * <p>Not for tests of what must hold through pauses too, such as exclusion under load.
+ * <p>Not for tests of properties that must survive pauses, such as exclusion under load.
  */
 @Documented
 @Target({ElementType.METHOD, ElementType.TYPE})
 @Retention(RetentionPolicy.RUNTIME)
 @ExtendWith(RerunIfPausedExtension.class)
-@SuppressWarnings("exports") // nobody has to name what does it
+@SuppressWarnings("exports") // the extension stays hidden from users
 public @interface RerunIfPaused {
-  /** How many milliseconds have to be lost, taken together, for a failure not to count. */
+  /** The total pause, in milliseconds, from which a failure does not count. */
   long millis() default 150;
 
-  /** A test class that knows of more that stood still than this process and its store. */
+  /** A test class that knows of further pauses than those of this process and its store. */
   interface PauseSource {
     /** All pauses so far, in milliseconds. */
     long lostMillis();

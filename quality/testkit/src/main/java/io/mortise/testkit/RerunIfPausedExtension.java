@@ -15,11 +15,11 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.InvocationInterceptor;
 import org.junit.jupiter.api.extension.ReflectiveInvocationContext;
 
-/** Runs a test again that failed while the machine paused; see {@link RerunIfPaused}. */
+/** Reruns a test that failed during a pause of the machine; see {@link RerunIfPaused}. */
 final class RerunIfPausedExtension implements InvocationInterceptor {
   private static final int TRIES = 3;
 
-  /** By how much longer the times of each run are than those of the one before. */
+  /** The factor by which times grow from one run to the next. */
   private static final int LONGER = 3;
 
   @Override
@@ -93,7 +93,7 @@ final class RerunIfPausedExtension implements InvocationInterceptor {
     if (marked == null) {
       marked = called.getTargetClass().getAnnotation(RerunIfPaused.class);
     }
-    // Not by its type, which is of a library that nothing else here needs.
+    // By name, as the type is from a library not needed otherwise.
     boolean aborted = failure.getClass().getSimpleName().equals("TestAbortedException");
     if (aborted || marked == null || lost < marked.millis()) {
       throw failure;
@@ -107,7 +107,7 @@ final class RerunIfPausedExtension implements InvocationInterceptor {
     return failure;
   }
 
-  /** Preparing begins with the superclass, cleaning up ends with it. */
+  /** Setup begins with the superclass, cleanup ends with it. */
   private static void callAll(
       Object test, Class<? extends java.lang.annotation.Annotation> mark, ExtensionContext context)
       throws Throwable {

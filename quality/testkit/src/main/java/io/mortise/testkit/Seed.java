@@ -5,10 +5,9 @@ import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
 
 /**
- * The seed of a random test. The first is 1, the next 2, and so on, the same in each build: what
- * one build has passed another does not fail by chance. {@code -Dmortise.seed=random} draws others,
- * to look for what nobody has met yet; {@code -Dmortise.seed=…} repeats one. The same seed gives
- * the same numbers on every JVM.
+ * The seed of a random test. Seeds count from 1, the same in each build, so that no build fails by
+ * chance. {@code -Dmortise.seed=random} draws others, to find new failures; {@code
+ * -Dmortise.seed=…} repeats one. The same seed gives the same numbers on every JVM.
  *
  * @param value the seed
  */
@@ -18,13 +17,13 @@ public record Seed(long value) {
   /** The system property that repeats a run. */
   public static final String PROPERTY = "mortise.seed";
 
-  /** The given seed, or the first of all. */
+  /** Returns the given seed, or the first one. */
   public static Seed draw() {
     return draw(1);
   }
 
   /**
-   * The given seed, or that of a run among several.
+   * Returns the given seed, or the one of a run among several.
    *
    * @param run counts from 1
    */
@@ -47,7 +46,7 @@ public record Seed(long value) {
     return RandomGeneratorFactory.of("L64X128MixRandom").create(value);
   }
 
-  /** How to repeat the run. */
+  /** The option that repeats the run. */
   @Override
   public String toString() {
     return "-D" + PROPERTY + "=" + value;

@@ -19,7 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A process as a store sees it, driven by hand: a session, its attempts, and the news it is told.
+ * A process as a store sees it, driven by hand: a session, its attempts and its notifications.
  * Every method waits for the store's answer, and fails the test if there is none in time. For one
  * thread.
  */
@@ -45,7 +45,10 @@ public final class SessionDriver {
         new SessionSpec(SessionId.random(RANDOM), ttl, new ClientLabel("testhost", 4711, client)));
   }
 
-  /** The same session once more: for what was sent before a close, and arrives after it. */
+  /**
+   * Returns the same session once more, for requests that were sent before a close and arrive after
+   * it.
+   */
   public SessionDriver twin(LockStore store) {
     SessionDriver twin = new SessionDriver(store, spec);
     twin.beat = beat;
@@ -68,7 +71,7 @@ public final class SessionDriver {
     return spec.id();
   }
 
-  /** How long the session lives without a renewal. */
+  /** The time that the session lives without a renewal. */
   public Duration ttl() {
     return spec.ttl();
   }
@@ -157,7 +160,7 @@ public final class SessionDriver {
     throw new AssertionError("Expected to wait for '" + name + "', not " + reply + ".");
   }
 
-  /** Ends an attempt, sending the request again for as long as there is more to do. */
+  /** Ends an attempt, repeating the request while there is more to do. */
   public Reply.Ended end(LockName name, AttemptId attempt) {
     Reply.Ended first = (Reply.Ended) ask(new Request.Abandon(name, attempt));
     for (Reply.Ended reply = first; reply.more(); ) {
@@ -171,7 +174,7 @@ public final class SessionDriver {
     return ask(new Request.Adjust(name, attempt, mode, terms, tokens, 0));
   }
 
-  /** Renews once, and takes over the beat and what was told. */
+  /** Renews once, and applies the beat and the notifications. */
   public Renewal renew() {
     Renewal renewal = renew(beat, beat + 1, List.copyOf(seen));
     if (renewal instanceof Renewal.Renewed renewed) {
@@ -193,7 +196,7 @@ public final class SessionDriver {
     return renewal;
   }
 
-  /** Renews with any beat, and takes over nothing. */
+  /** Renews with any beat, and applies nothing. */
   public Renewal renew(long previous, long next, List<Long> acknowledged) {
     long began = System.nanoTime();
     Renewal renewal = BoundedWait.join(session.renew(previous, next, acknowledged));
@@ -201,7 +204,7 @@ public final class SessionDriver {
     return renewal;
   }
 
-  /** Renews for as long as there is more, and returns the news that was not told before. */
+  /** Renews while there is more, and returns the new notifications. */
   public List<SessionNotification> notifications() {
     List<SessionNotification> sessionNotification = new ArrayList<>();
     boolean more = true;
@@ -216,12 +219,12 @@ public final class SessionDriver {
     return sessionNotification;
   }
 
-  /** What the store pushed so far. */
+  /** The pushes of the store so far. */
   public RecordingConsumer<SessionNotification> hints() {
     return hints;
   }
 
-  /** Closes the session in the store: it is dead from then on, with all that hangs on it. */
+  /** Closes the session in the store, which ends it with all its holds and waits. */
   public void close() {
     BoundedWait.join(session.close());
   }

@@ -39,16 +39,16 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The way from one process to a store, which can be cut: a store that hands all on to another, or
- * does not. A process whose link is cut for good is dead for everybody else. Thread-safe; closing
- * it does not close the store. A store of several parts is cut off with all of them; one without is
- * its own only part.
+ * The link between one process and a store, which can be cut: a store that forwards requests to
+ * another, or drops them. A process whose link is cut for good is dead for all others. Thread-safe;
+ * closing it does not close the store. A store of several parts is cut off with all of them;
+ * another store counts as one part.
  */
 public final class StoreLink implements PartitionedStore {
-  /** How long a process waits for an answer that does not come. */
+  /** The time for which a process waits for a missing answer. */
   private static final Duration PATIENCE = Duration.ofMillis(200);
 
-  /** The same where nothing at all can be learned. */
+  /** The same if nothing at all can be learned. */
   private static final Duration LONG_PATIENCE = Duration.ofSeconds(3);
 
   private final LockStore store;
@@ -56,32 +56,32 @@ public final class StoreLink implements PartitionedStore {
   private final SharedLinkState line;
   private final Map<Integer, StoreLink> parts = new ConcurrentHashMap<>();
 
-  /** What links to the parts of a store share. */
+  /** State that the links to the parts of a store share. */
   private static final class SharedLinkState {
     final AtomicLong requests = new AtomicLong();
     final AtomicLong factReads = new AtomicLong();
     volatile LinkState linkState = LinkState.UP;
   }
 
-  /** What becomes of what is sent. */
+  /** The state of a link: the fate of messages. */
   public enum LinkState {
-    /** All arrives, and all answers. */
+    /** Requests and answers arrive. */
     UP,
-    /** Nothing arrives; the sender learns after a while that it may have. */
+    /** Requests are lost; the sender learns after a while that they may have arrived. */
     CUT,
-    /** As {@link #CUT}, but it takes longer than many wait. */
+    /** Like {@link #CUT}, but it takes longer than many timeouts. */
     SILENT,
-    /** Nothing arrives, and the sender knows at once. */
+    /** Requests are lost, and the sender knows at once. */
     REFUSING,
-    /** All arrives and is executed; no answer and no push comes back. */
+    /** Requests arrive and are executed; answers and pushes are lost. */
     ANSWERS_LOST,
-    /** Nothing arrives, and nobody is ever told. */
+    /** Requests are lost, and the sender is never told. */
     UNANSWERED,
-    /** Each acquire is told that its session is gone, as by another server. */
+    /** Each acquire is answered that its session is unknown, as by another server. */
     SESSION_UNKNOWN,
-    /** Each acquire is told that its attempt has ended. */
+    /** Each acquire is answered that its attempt has ended. */
     ATTEMPT_ENDED,
-    /** Each acquire finds a holder whose session has ended, and which nobody removes. */
+    /** Each acquire finds a holder whose session has ended, and which is never removed. */
     DEAD_HOLDER
   }
 
@@ -90,7 +90,7 @@ public final class StoreLink implements PartitionedStore {
     this(store, store.profile().maxInFlight());
   }
 
-  /** An intact link to a store that says that its timeout is this. */
+  /** An intact link to a store that reports this timeout. */
   public StoreLink(LockStore store, Duration timeout) {
     this(store, timeout, new SharedLinkState());
   }
@@ -104,17 +104,17 @@ public final class StoreLink implements PartitionedStore {
     this.line = line;
   }
 
-  /** Changes what becomes of what is sent from now on, and of answers not yet there. */
+  /** Changes the fate of messages from now on, and of outstanding answers. */
   public void set(LinkState next) {
     line.linkState = next;
   }
 
-  /** How many requests were sent so far, renewals and questions apart. */
+  /** The number of requests sent so far, without renewals and questions. */
   public long requests() {
     return line.requests.get();
   }
 
-  /** How many reads of facts were sent so far. */
+  /** The number of reads of facts sent so far. */
   public long factReads() {
     return line.factReads.get();
   }

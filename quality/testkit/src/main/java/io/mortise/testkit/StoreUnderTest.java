@@ -14,23 +14,22 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What the contract suites need of a store. Each test method gets an instance of its own, opens the
- * store, and closes the instance at its end.
+ * The adapter between a store and the contract suites. Each test method gets a new instance, opens
+ * the store, and closes the instance at its end.
  */
 public interface StoreUnderTest extends AutoCloseable {
-  /** Opens the store on a namespace that nobody has used. Called once. */
+  /** Opens the store on an unused namespace. Called once. */
   LockStore open();
 
   /**
-   * What the store can do: a literal in the store's own test, so that a capability does not
-   * disappear unnoticed.
+   * The store's capabilities, a literal in the store's own test, so that none disappears unnoticed.
    */
   Set<Capability> capabilities();
 
   /**
-   * A fresh store that answers as this one has to, for {@link DifferentialContract}: the lock table
-   * in memory. A store that keeps no sessions ({@link Capability#SESSION}) may forget where the
-   * lock table remembers, and brings a reference of its own.
+   * Returns a fresh reference store for {@link DifferentialContract}: the lock table in memory. A
+   * store without sessions ({@link Capability#SESSION}) may forget facts that the lock table
+   * remembers, and brings its own reference.
    */
   default LockStore reference() {
     return new MemStore(
@@ -38,39 +37,39 @@ public interface StoreUnderTest extends AutoCloseable {
   }
 
   /**
-   * The session TTL where a test waits until a session really has ended: as short as the store and
-   * a slow machine allow.
+   * The session TTL of tests that wait for the real end of a session: as short as the store and a
+   * slow machine allow.
    */
   default Duration shortTtl() {
     return Duration.ofMillis(500);
   }
 
   /**
-   * Whether the store takes the name. Some layouts that are shared with other clients cannot have
-   * every name; the others have to be refused.
+   * Whether the store accepts the name. Layouts shared with other clients may not support every
+   * name; unsupported ones have to be refused.
    */
   default boolean takes(LockName name) {
     return true;
   }
 
   /**
-   * Whether a grant has always as many tokens as the reference gives. A store may give fewer: one
-   * of several members gives those that they have in common; and none if that takes them a second
-   * round trip and the attempt's end was sent before.
+   * Whether a grant always has as many tokens as the reference gives. A store of several members
+   * may give fewer, those that the members have in common. It may give none if that takes a second
+   * round trip, sent after the attempt's end.
    */
   default boolean givesAllTokens() {
     return true;
   }
 
   /**
-   * Whether {@link LockStore#inspect} lists locks; a store that cannot shows one by its name, and
-   * refuses to show all.
+   * Whether {@link LockStore#inspect} lists locks; otherwise it shows a lock by its name only, and
+   * refuses to list all.
    */
   default boolean listsLocks() {
     return true;
   }
 
-  /** Whether {@link LockStore#sessions} lists sessions; a store that cannot refuses. */
+  /** Whether {@link LockStore#sessions} lists sessions; otherwise it refuses. */
   default boolean listsSessions() {
     return capabilities().contains(Capability.SESSION);
   }
@@ -88,17 +87,14 @@ public interface StoreUnderTest extends AutoCloseable {
     BoundedWait.pass(time);
   }
 
-  /**
-   * What is wrong with what the store has written, whatever it answers; asked after each command of
-   * a differential run.
-   */
+  /** Returns faults in the store's stored data. Called after each command of a differential run. */
   default List<String> faults() {
     return List.of();
   }
 
   /**
    * Opens the same namespace once more, as another process does. Tests close that store without
-   * closing its sessions, which looks to others as if its process was killed. Stores with {@link
+   * closing its sessions, which looks like a killed process. Stores with {@link
    * Capability#SKIPS_DISCONNECTED} must override it.
    */
   default LockStore another() {
@@ -106,33 +102,33 @@ public interface StoreUnderTest extends AutoCloseable {
   }
 
   /**
-   * Waits until the server has noticed that the process of a session has a connection by which it
-   * hears of its grants, or that it has none any more. Blocks; fails if that takes too long. A
-   * store that needs no time for that does nothing.
+   * Waits until the server knows whether the process of a session has a connection for
+   * notifications. Blocks; fails if that takes too long. Does nothing if the store knows it at
+   * once.
    */
   default void awaitConnection(SessionId session, boolean there) {}
 
   /**
-   * Ends the server that keeps the locks and starts it again on what it has written down. The store
-   * given is closed, or still works.
+   * Restarts the server of the locks on its persistent data. The store given is closed, or still
+   * works.
    *
-   * @return a store on the same namespace; empty if this store cannot be restarted, or keeps
-   *     nothing over a restart by its nature
+   * @return a store on the same namespace; empty if this store cannot be restarted, or never
+   *     persists its data
    */
   default Optional<LockStore> restart(LockStore store) {
     return Optional.empty();
   }
 
   /**
-   * Has the server that keeps the locks take no writes, as a standby or a demoted primary does.
+   * Makes the server of the locks refuse writes, as a standby or a demoted primary does.
    *
-   * @return has it take writes again; empty if this server cannot be switched
+   * @return restores writes; empty if this server cannot be switched
    */
   default Optional<Runnable> forbidWrites() {
     return Optional.empty();
   }
 
-  /** Removes what the test left, after the store was closed. */
+  /** Removes leftovers of the test, after the store was closed. */
   @Override
   default void close() {}
 }

@@ -28,18 +28,18 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Locks for tests of code that takes locks: a store in memory, clients that stand for processes,
- * and time that moves only by {@link #advance}. What is rare in production happens on demand:
- * {@link #loseHolds}, {@link #stopStore}, {@link #holdElsewhere}, {@link #kill}.
+ * Locks for tests of code that uses locks: a store in memory, clients that stand for processes, and
+ * time that moves only by {@link #advance}. Rare events of production happen on demand: {@link
+ * #loseHolds}, {@link #stopStore}, {@link #holdElsewhere}, {@link #kill}.
  *
  * <p>Renewals, timeouts, at-most and at-least times, TTLs and pauses of leaders follow the time of
  * the test. Timers run on the thread that moves it; listeners, futures and tasks of leaders run on
- * threads of their own. {@link #advance} waits until they are idle, but not for tasks of leaders.
+ * other threads. {@link #advance} waits until they are idle, but not for tasks of leaders.
  *
  * <p>Thread-safe. {@link TestLocksExtension} makes one for each test.
  */
 public final class TestLocks implements AutoCloseable {
-  /** A listener that blocks delays a test by this, each time that it moves the time. */
+  /** A blocking listener delays a test by this, each time that the test moves the time. */
   private static final long IDLE_LOOKS = 2_000;
 
   private static final long LOOK_NANOS = 500_000;
@@ -47,7 +47,7 @@ public final class TestLocks implements AutoCloseable {
   /** Some day in 2023, in µs. */
   private static final long START_MICROS = 1_700_000_000_000_000L;
 
-  /** More than a test has. */
+  /** More threads than a test has. */
   private static final int MOST_THREADS = 1_000;
 
   private static final String WAITER = "io.mortise.internal.engine.state.Waiter";
@@ -94,10 +94,10 @@ public final class TestLocks implements AutoCloseable {
   }
 
   /**
-   * A client of a process of its own, for the code under test or for another process beside it.
-   * Closed by {@link #close()} if the test does not close it.
+   * Returns a client of a new process, for the code under test or for another process beside it.
+   * {@link #close()} closes it too.
    *
-   * @param name what {@link LockClient#admin} shows
+   * @param name the name that {@link LockClient#admin} shows
    */
   public LockClient client(String name) {
     StoreLink link = new StoreLink(store);
@@ -138,8 +138,8 @@ public final class TestLocks implements AutoCloseable {
   }
 
   /**
-   * Moves the time, and has happen what is due meanwhile, in order. Blocks until listeners and
-   * futures that it concerns are done, for a second of real time at most for each.
+   * Moves the time and runs all due events, in order. Blocks until their listeners and futures are
+   * done, for a second of real time at most for each.
    *
    * @throws IllegalArgumentException if the time is negative
    */
@@ -156,7 +156,7 @@ public final class TestLocks implements AutoCloseable {
   }
 
   /**
-   * Threads that wait with a limit look at the time again; callbacks end. Virtual threads are in no
+   * Lets threads in timed waits check the time again, and callbacks end. Virtual threads are in no
    * group and cannot be woken.
    */
   private void settle() {
@@ -182,13 +182,12 @@ public final class TestLocks implements AutoCloseable {
   }
 
   /**
-   * Ends all present holds of a lock at once, as an operator does who breaks it: their leases are
-   * lost when this returns, and their listeners have been told. The lock is free, or belongs to the
-   * next waiter. A client that does not reach the store, since it was stopped or the client killed,
-   * believes in its lease until its TTL has passed, or until it has renewed after {@link
-   * #startStore()}.
+   * Ends all present holds of a lock at once, as an operator's break does. When this returns, their
+   * leases are lost and their listeners have been called. The lock is free, or belongs to the next
+   * waiter. A client that cannot reach the store, since the store was stopped or the client killed,
+   * keeps its lease until its TTL has passed, or until it has renewed after {@link #startStore()}.
    *
-   * @return how many holds were lost
+   * @return the number of lost holds
    */
   public int loseHolds(String lock) {
     List<LockParticipant> holders =
@@ -201,7 +200,7 @@ public final class TestLocks implements AutoCloseable {
   }
 
   /**
-   * Another process takes the lock, and keeps it until the test closes the lease.
+   * Acquires the lock for another process, which keeps it until the test closes the lease.
    *
    * @throws IllegalStateException if it is held or waited for
    */
@@ -214,8 +213,8 @@ public final class TestLocks implements AutoCloseable {
   }
 
   /**
-   * The store stops answering: requests fail at once, and nobody can renew. Locks stay as they are;
-   * when a TTL has passed, leases are lost.
+   * Stops the store: requests fail at once, including renewals. Locks stay as they are; when a TTL
+   * has passed, leases are lost.
    */
   public void stopStore() {
     guard.lock();
@@ -232,7 +231,7 @@ public final class TestLocks implements AutoCloseable {
     }
   }
 
-  /** The store answers again. Clients find out at their next try: move the time. */
+  /** Starts the store again. Clients notice at their next try: move the time. */
   public void startStore() {
     guard.lock();
     try {
@@ -249,11 +248,11 @@ public final class TestLocks implements AutoCloseable {
   }
 
   /**
-   * The process of this client dies, as others see it: nothing of it reaches the store any more.
-   * What it holds is free, and its place in a queue is skipped, when its TTL is over. Code that
-   * runs on this client goes on, and learns of the loss as if it was cut off.
+   * Kills the process of this client, as seen by others: no request of it reaches the store any
+   * more. When its TTL is over, its locks are free and its places in queues are skipped. Code that
+   * uses this client runs on, and learns of the loss like a process that was cut off.
    *
-   * @throws IllegalArgumentException if the client is none of these
+   * @throws IllegalArgumentException if the client is not one of this object
    */
   public void kill(LockClient client) {
     guard.lock();
@@ -269,7 +268,9 @@ public final class TestLocks implements AutoCloseable {
     }
   }
 
-  /** How many attempts wait for a lock in the store. Threads of one client may share one. */
+  /**
+   * The number of attempts that wait for a lock in the store. Threads of one client may share one.
+   */
   public int waiters(String lock) {
     settle();
     return elsewhere.admin().find(lock).map(info -> info.waiters().size()).orElse(0);

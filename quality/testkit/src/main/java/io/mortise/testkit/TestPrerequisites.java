@@ -3,15 +3,15 @@ package io.mortise.testkit;
 import java.util.Optional;
 import org.junit.jupiter.api.Assumptions;
 
-/** What a test needs of the machine it runs on. Safe for use by several threads. */
+/** Requirements of a test on its machine. Thread-safe. */
 public final class TestPrerequisites {
   private TestPrerequisites() {}
 
   /**
-   * What was found. Where there is none, the test is skipped; with {@code -Dmortise.ci=true}, under
-   * which nothing may be skipped unseen, it fails.
+   * Returns the requirement if present. Otherwise skips the test; with {@code -Dmortise.ci=true},
+   * which forbids skipping, fails it.
    *
-   * @param what what was looked for, for the message
+   * @param what the name of the requirement, for the message
    * @throws org.opentest4j.TestAbortedException if it is missing
    * @throws AssertionError if it is missing and may not be
    */

@@ -1,7 +1,7 @@
 /**
- * What tests of stores and of their users share: a store under test, sessions driven by hand, links
+ * Tools for tests of stores and of their users: a store under test, sessions driven by hand, links
  * that can be cut, time by hand, bounded waits. Start at {@link io.mortise.testkit.StoreUnderTest};
- * what a store has to keep stands in {@code io.mortise.testkit.contract}.
+ * the requirements on a store stand in {@code io.mortise.testkit.contract}.
  */
 @NullMarked
 package io.mortise.testkit;

@@ -15,7 +15,7 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What a relay lets through, and what it tells of. Both ends are sockets of the test. */
+/** Traffic and signals through a proxy. Both ends are sockets of the test. */
 class FaultInjectionProxyTest {
   private static final int LONG = 30_000;
   private static final int SHORT = 100;
@@ -56,7 +56,7 @@ class FaultInjectionProxyTest {
     assertThatThrownBy(() -> hear(socket, SHORT)).isInstanceOf(SocketTimeoutException.class);
   }
 
-  /** Whether it was told that the connection is over, in whatever way. */
+  /** Whether the socket sees the end of its connection, in whatever way. */
   private static boolean isOver(Socket socket) throws IOException {
     try {
       return hear(socket, LONG) < 0;
@@ -94,7 +94,7 @@ class FaultInjectionProxyTest {
     assertThat(hear(served, LONG)).isEqualTo(7);
     served.getOutputStream().write(8);
     assertSilent(client);
-    // Also those that come after a lost one.
+    // Messages after a lost one are lost, too.
     client.getOutputStream().write(9);
     assertThat(hear(served, LONG)).isEqualTo(9);
     faultInjectionProxy.weather(NetworkCondition.FAIR);

@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** A power cut loses what a crash of the process does not. Only where a disk can be mounted. */
+/** A power cut loses data that a process crash does not. Runs only where a disk can be mounted. */
 class LossyDiskTest {
   private static String afterPowerCut(Path program, LossyDisk disk, String fsync) {
     String[] settings = {

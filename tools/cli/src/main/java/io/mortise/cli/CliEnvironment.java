@@ -11,11 +11,11 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the tool finds around it. Handed in, so that a test can be the surroundings.
+ * The environment of the tool, passed in so that tests can replace it.
  *
  * @param variables the environment
  * @param connector opens stores
- * @param out made harmless for terminals by {@link SanitizedStream}, as is {@code err}
+ * @param out sanitized for terminals by {@link SanitizedStream}, like {@code err}
  */
 record CliEnvironment(
     Map<String, String> variables,
@@ -29,7 +29,7 @@ record CliEnvironment(
     err = SanitizedStream.err(err);
   }
 
-  /** Those of this process, whose log goes to the same standard error. */
+  /** The environment of this process, whose log goes to the same standard error. */
   static CliEnvironment ofProcess(StoreOpener connector) {
     System.setErr(SanitizedStream.err(System.err));
     return new CliEnvironment(System.getenv(), connector, System.in, System.out, System.err);
@@ -45,7 +45,7 @@ record CliEnvironment(
      */
     LockClient connect(String url, @Nullable Duration ttl);
 
-    /** Opens the store itself, to look at it. Blocks. */
+    /** Opens the store itself, to inspect it. Blocks. */
     default LockStore open(String url) {
       return LockStore.connect(StoreUrl.parse(url));
     }

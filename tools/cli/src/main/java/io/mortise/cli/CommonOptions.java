@@ -3,7 +3,7 @@ package io.mortise.cli;
 import io.mortise.cli.help.HelpOption;
 import picocli.CommandLine.Option;
 
-/** The options of commands that do something, whether they have a store or not. */
+/** Options of commands, with or without a store. */
 class CommonOptions extends HelpOption {
   @Option(
       names = {"-q", "--quiet"},

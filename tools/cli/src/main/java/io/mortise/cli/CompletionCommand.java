@@ -18,8 +18,8 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /**
- * {@code mortise completion}: what a shell needs to complete command lines of the tool. bash and
- * zsh get picocli's script, fish asks this command with each line that it completes.
+ * {@code mortise completion}: shell completion. bash and zsh get picocli's script; fish calls this
+ * command for each line that it completes.
  */
 @Command(
     name = "completion",
@@ -34,7 +34,7 @@ final class CompletionCommand implements Callable<Integer> {
   private final CliEnvironment cliEnvironment;
   private final List<String> line;
 
-  /** The shells that are known. */
+  /** The supported shells. */
   enum Shell {
     BASH,
     ZSH,
@@ -53,7 +53,8 @@ final class CompletionCommand implements Callable<Integer> {
   private Shell shell = Shell.BASH;
 
   /**
-   * With the words of the line to complete, the one under the cursor last; none to print a script.
+   * Creates the command with the words to complete, the one under the cursor last; without words it
+   * prints a script.
    */
   CompletionCommand(CliEnvironment cliEnvironment, List<String> line) {
     this.cliEnvironment = cliEnvironment;

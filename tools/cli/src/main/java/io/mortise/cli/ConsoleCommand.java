@@ -152,7 +152,7 @@ final class ConsoleCommand implements Callable<Integer> {
     }
   }
 
-  /** Said even with --quiet: nobody can open the page without it. */
+  /** Prints the link even with --quiet: the page cannot be opened without it. */
   private void say(Console console) {
     String may =
         allowed.isEmpty()

@@ -21,7 +21,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code mortise doctor}: what a user's own servers guarantee. */
+/** {@code mortise doctor}: the guarantees of a user's own servers. */
 @Command(
     name = "doctor",
     description = "Look at the settings of the store's server, and say what locks on it guarantee.",
@@ -114,7 +114,7 @@ final class DoctorCommand implements Callable<Integer> {
     };
   }
 
-  /** Values come from a server: they neither obey nor betray. */
+  /** Sanitizes values from a server: removes control characters and secrets. */
   private static String shown(String text) {
     return OutputSanitizer.text(OutputSanitizer.hide(text));
   }

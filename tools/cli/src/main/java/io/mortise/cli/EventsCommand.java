@@ -21,7 +21,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code mortise events}: what a recording of the Java Flight Recorder tells of locks. */
+/** {@code mortise events}: lock events of a recording of the Java Flight Recorder. */
 @Command(
     name = "events",
     description = "Show what a flight recording of an application tells of its locks.",

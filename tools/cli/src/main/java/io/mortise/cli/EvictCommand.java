@@ -31,7 +31,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code mortise evict}: ends somebody's hold or wait. */
+/** {@code mortise evict}: ends a hold or wait. */
 @Command(
     name = "evict",
     description = "End somebody's hold of a lock, or wait for it, or open one that is shut.",
@@ -109,14 +109,14 @@ final class EvictCommand implements Callable<Integer> {
         return ExitStatus.FAILED;
       }
     }
-    // A wait too: it may have become a hold since the look, which is not to be freed at once.
+    // A wait too: it may have become a hold meanwhile, which must not be freed at once.
     Eviction how = now ? Eviction.BREAK : Eviction.CLOSE;
     EvictionResult result = client.admin().evict(name, party.attempt(), how);
     say(EvictionText.of(result, name, party, now, dead));
     return ExitStatus.OK;
   }
 
-  /** The one that is meant; empty if it is not there. */
+  /** The chosen participant; empty if it is gone. */
   private Optional<LockParticipant> choose(LockInfo lock, @Nullable String wanted) {
     if (wanted != null) {
       return Stream.concat(lock.holders().stream(), lock.waiters().stream())
@@ -136,7 +136,7 @@ final class EvictCommand implements Callable<Integer> {
     return holders.stream().findFirst();
   }
 
-  /** Nobody holds the lock; an at-least time may keep it shut. */
+  /** Opens a lock without a holder, which an at-least time may keep taken. */
   private int open(LockClient client, Duration shutFor) {
     String shut = EvictionPrompt.nobody(name, shutFor);
     if (shutFor.isZero()) {

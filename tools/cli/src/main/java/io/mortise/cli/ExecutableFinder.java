@@ -5,7 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 
-/** Finds a program as a shell does, before a lock is waited for in vain. */
+/** Finds a program as a shell does, to fail before waiting for a lock. */
 final class ExecutableFinder {
   private ExecutableFinder() {}
 
@@ -13,7 +13,7 @@ final class ExecutableFinder {
    * Checks that the program can be executed.
    *
    * @param search the PATH
-   * @return the word to execute it by: as it was given unless that looks like an option
+   * @return the word to execute: unchanged unless it looks like an option
    * @throws CliException with status 127 if there is no such program, 126 if it is not executable
    */
   static String check(String program, String search) {

@@ -1,13 +1,13 @@
 package io.mortise.cli;
 
 /**
- * What the tool's exit status says. Numbers of {@code sysexits.h} where it has one; {@code mortise
- * run} otherwise ends as its command did.
+ * Exit statuses of the tool, those of {@code sysexits.h} where possible. {@code mortise run}
+ * otherwise returns its command's.
  */
 final class ExitStatus {
   static final int OK = 0;
 
-  /** Something went wrong that is none of the cases below. */
+  /** Any failure other than the ones below. */
   static final int FAILED = 1;
 
   /** The command line is wrong: {@code EX_USAGE}. */
@@ -19,21 +19,21 @@ final class ExitStatus {
   /** A defect in the tool itself: {@code EX_SOFTWARE}. */
   static final int DEFECT = 70;
 
-  /** The lock could not be had in time: {@code EX_TEMPFAIL}, trying later helps. */
+  /** The lock was not acquired in time: {@code EX_TEMPFAIL}, a later retry may help. */
   static final int NOT_HAD = 75;
 
   /** The lock was lost while the command ran. */
   static final int LOST = 76;
 
-  /** As shells have it: the command is there but cannot be executed. */
+  /** As in shells: the command exists but cannot be executed. */
   static final int NOT_EXECUTABLE = 126;
 
-  /** As shells have it. */
+  /** As in shells: the command was not found. */
   static final int NOT_FOUND = 127;
 
   private ExitStatus() {}
 
-  /** As shells have it: ended by that signal. */
+  /** As in shells: the command was ended by this signal. */
   static int bySignal(int number) {
     return 128 + number;
   }

@@ -20,7 +20,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code mortise hazards}: what goes wrong with locks, as stories to run. */
+/** {@code mortise hazards}: hazards of locks, as stories to run. */
 @Command(
     name = "hazards",
     description = "Show on real servers how locks break, and what Mortise does then.",
@@ -46,7 +46,7 @@ final class HazardsCommand implements Callable<Integer> {
     throw new ParameterException(spec.commandLine(), "Say list, show NAME or run NAME.");
   }
 
-  /** Their names. */
+  /** Lists the names of the stories. */
   @Command(name = "list", description = "List the stories.")
   int list(@Mixin HelpOption help) {
     int width = HazardStory.all().stream().mapToInt(each -> each.name().length()).max().orElse(1);
@@ -57,7 +57,7 @@ final class HazardsCommand implements Callable<Integer> {
     return ExitStatus.OK;
   }
 
-  /** Tells one. */
+  /** Prints a story. */
   @Command(
       name = "show",
       description = "Tell a story without playing it. Starts nothing.",
@@ -75,7 +75,7 @@ final class HazardsCommand implements Callable<Integer> {
         spec.commandLine(), "There is no story '" + name + "'. See: mortise hazards list");
   }
 
-  /** Plays one. */
+  /** Runs a story. */
   @Command(
       name = "run",
       description = "Play a story. Takes less than a minute, one of etcd less than two.",
@@ -97,7 +97,8 @@ final class HazardsCommand implements Callable<Integer> {
           spec.commandLine(),
           "Story '" + name + "' ends servers, so it starts its own. Leave --store out.");
     }
-    // What would be logged is the story itself. Read when the first logger is made, which is later.
+    // The log would repeat the story. SLF4J reads this with its first logger, which is created
+    // later.
     System.setProperty("org.slf4j.simpleLogger.defaultLogLevel", "off");
     PrintStream out = cliEnvironment.out();
     out.println(hazard.name() + ": " + hazard.story().title());

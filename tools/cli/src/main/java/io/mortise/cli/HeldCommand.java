@@ -39,7 +39,7 @@ final class HeldCommand {
   private final Consumer<String> warnings;
 
   /**
-   * The times that the user has given.
+   * Durations given by the user.
    *
    * @param notice between SIGTERM and the end of the lock's validity
    */
@@ -49,7 +49,7 @@ final class HeldCommand {
       @Nullable Duration atMost,
       @Nullable Duration holdOnCrash) {
 
-    /** The time after the grant for which the lock stays shut, unless it is reopened. */
+    /** The time after the grant for which the lock stays taken, unless reopened. */
     @Nullable Duration shut() {
       return atLeast == null || (holdOnCrash != null && holdOnCrash.compareTo(atLeast) > 0)
           ? holdOnCrash
@@ -57,15 +57,15 @@ final class HeldCommand {
     }
   }
 
-  /** What a run under a lease came to. */
+  /** The outcome of a run under a lease. */
   record RunOutcome(int status, boolean lost) {}
 
   /**
-   * Starts nothing yet.
+   * Creates the command without starting it.
    *
-   * @param handedOn the store, as the command may know it
-   * @param hasToken whether the command is given a token
-   * @param warnings what the user may keep quiet
+   * @param handedOn the store, as passed to the command
+   * @param hasToken whether the command gets a token
+   * @param warnings receives warnings that the user may silence
    */
   HeldCommand(
       PrintStream err,
@@ -89,11 +89,11 @@ final class HeldCommand {
   /**
    * Runs the command, and releases the lease. Blocks until the command has ended.
    *
-   * @param events signals arrive in it
+   * @param events receives signals
    * @throws CliException if the command cannot be started
    */
   RunOutcome run(Lease lease, BlockingQueue<RunEvent> events) throws InterruptedException {
-    // For the command only: while none runs, these signals have their usual effect.
+    // For the command only: otherwise these signals have their default effect.
     List<Runnable> restorers =
         Stream.of("TSTP", "CONT").map(signal -> Signals.listen(signal, events::add)).toList();
     String token = hasToken ? Long.toString(lease.token()) : "";
@@ -121,7 +121,7 @@ final class HeldCommand {
               new Supervisor(lease, childProcess, events, times.notice(), atMostUntil),
               childProcess);
     } catch (IOException e) {
-      keepShut(lease, Duration.ZERO); // nothing ran
+      keepShut(lease, Duration.ZERO); // the command has not started
       release(lease);
       throw notStarted(e);
     } finally {
@@ -154,12 +154,12 @@ final class HeldCommand {
       return runResult;
     } finally {
       if (!over) {
-        childProcess.force(); // whatever went wrong: not without the lock
+        childProcess.force(); // on any failure: no command may run without the lock
       }
     }
   }
 
-  /** Takes back what {@code --hold-on-crash} demanded: there was no crash. */
+  /** Undoes {@code --hold-on-crash}, as there was no crash. */
   private void reopen(Lease lease, Duration held) {
     Duration atLeast = times.atLeast();
     if (!Objects.equals(times.shut(), atLeast)) {
@@ -167,7 +167,7 @@ final class HeldCommand {
     }
   }
 
-  /** Keeps the lock shut for so long from now, instead of for what it was had with. */
+  /** Keeps the lock taken for this time from now, replacing the time given at the acquire. */
   private void keepShut(Lease lease, Duration left) {
     Duration shut = times.shut();
     if (shut == null) {
@@ -176,7 +176,7 @@ final class HeldCommand {
     try {
       lease.keepShut(left.toMillis() < 1 ? Duration.ofMillis(1) : left);
     } catch (LeaseLostException e) {
-      return; // told when it is released
+      return; // reported at the release
     } catch (LockException e) {
       err.println(
           "mortise: Lock '"
@@ -189,11 +189,11 @@ final class HeldCommand {
   }
 
   /**
-   * What a user is told of a lock that was lost while its command ran. One paragraph.
+   * Returns the message, one paragraph, about a lock that was lost while its command ran.
    *
    * @param token of the hold; empty if there is none
-   * @param lost what ended the lease, by its release; null if it was released
-   * @param stillShut whether nobody else has had the lock, see {@link LossInspector}
+   * @param lost the end of the lease, according to its release; null if it was released
+   * @param stillShut whether no other process has held the lock, see {@link LossInspector}
    */
   private String loss(
       Supervisor.RunResult runResult, String token, @Nullable LeaseEnd lost, boolean stillShut) {
@@ -237,7 +237,7 @@ final class HeldCommand {
     };
   }
 
-  /** Null if it was released; if it was lost before, what ended it. */
+  /** Releases the lease; returns null, or the cause if it was lost before. */
   static @Nullable LeaseEnd release(Lease lease) {
     try {
       lease.close();
@@ -248,7 +248,8 @@ final class HeldCommand {
   }
 
   private void prepare(Map<String, String> environment, String token) {
-    String locale = environment.remove("MORTISE_LC_ALL"); // what the launcher script replaced
+    String locale =
+        environment.remove("MORTISE_LC_ALL"); // the value that the launcher script replaced
     if (locale != null && locale.isEmpty()) {
       environment.remove("LC_ALL");
     } else if (locale != null) {
@@ -258,7 +259,7 @@ final class HeldCommand {
     environment.put(StoreOptions.VARIABLE, handedOn);
     environment.put(NestedRuns.VARIABLE, Long.toString(ProcessHandle.current().pid()));
     if (token.isEmpty()) {
-      environment.remove("MORTISE_TOKEN"); // that of a command around this one
+      environment.remove("MORTISE_TOKEN"); // from a command around this one
     } else {
       environment.put("MORTISE_TOKEN", token);
     }

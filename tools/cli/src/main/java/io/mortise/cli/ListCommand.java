@@ -47,7 +47,7 @@ import picocli.CommandLine.Spec;
       "Order 'trouble' has those first whose holder is gone while others wait, then those that are waited for longest."
     })
 final class ListCommand implements Callable<Integer> {
-  /** Cursor to the upper left, and all below it empty. */
+  /** Moves the cursor to the upper left and clears the screen. */
   private static final byte[] CLEAR = "\u001b[H\u001b[J".getBytes(StandardCharsets.US_ASCII);
 
   private final CliEnvironment cliEnvironment;
@@ -182,7 +182,7 @@ final class ListCommand implements Callable<Integer> {
     }
   }
 
-  /** Shows one table after the other, at a terminal in the same place. */
+  /** Shows the table repeatedly, in the same place on a terminal. */
   private void watch(LockClient client, LockSelection selection, Duration interval)
       throws InterruptedException {
     PrintStream out = cliEnvironment.out();

@@ -27,12 +27,12 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** Waits for a lock, until it is had, its time is over or a signal comes. For one thread. */
+/** Waits for a lock until it is granted, the time is over or a signal arrives. For one thread. */
 final class LockWait {
-  /** A lock that is had sooner is not worth a word. */
+  /** Shorter waits are not reported. */
   private static final Duration PATIENCE = Duration.ofMillis(500);
 
-  /** From the first line to the second; each further pause is twice as long. */
+  /** The time between the first two lines; each further pause is twice as long. */
   private static final Duration UPDATE = Duration.ofSeconds(5);
 
   private static final Duration RAREST = Duration.ofMinutes(1);
@@ -42,7 +42,7 @@ final class LockWait {
   private final @Nullable Duration wait;
   private final BlockingQueue<RunEvent> runEvents;
 
-  /** With how long to wait; null for ever. */
+  /** Creates a wait with its timeout; null for ever. */
   LockWait(
       LockClient client,
       DistributedLock lock,
@@ -57,8 +57,9 @@ final class LockWait {
   /**
    * Waits for the lock. Blocks.
    *
-   * @param out where to say that it waits, if that is a terminal; null for nowhere
-   * @throws CliException if it could not be had in time, or a signal came; nothing is left behind
+   * @param out for progress, if it is a terminal; null for none
+   * @throws CliException if it was not granted in time, or a signal arrived; no hold or waiter is
+   *     left
    */
   Lease acquire(@Nullable PrintStream out) throws InterruptedException {
     if (wait != null && wait.isZero()) {
@@ -120,7 +121,7 @@ final class LockWait {
         : new CliException(ExitStatus.NOT_HAD, message, timeout);
   }
 
-  /** Our own place in the queue and who is in the way, to be set behind a clause. */
+  /** Our own place in the queue, and the holders and waiters ahead, to be appended to a clause. */
   private String placeAndSituation() {
     try {
       Optional<LockInfo> view = client.admin().find(lock.name());
@@ -131,7 +132,10 @@ final class LockWait {
     }
   }
 
-  /** Empty if it cannot be told: containers may have one host name, and one process id in each. */
+  /**
+   * Our place in the queue; empty if unknown: containers may share a host name, and have equal
+   * process ids.
+   */
   static String place(LockInfo view, String host) {
     String place = "";
     for (int i = 0; i < view.waiters().size(); i++) {
@@ -148,7 +152,7 @@ final class LockWait {
     return place;
   }
 
-  /** Who is in the way, to be set behind a clause, and what a longer wait would find out. */
+  /** The holders and waiters ahead, to be appended to a clause, with a hint on longer waits. */
   private String situation() {
     try {
       Optional<LockInfo> view = client.admin().find(lock.name());
@@ -160,7 +164,7 @@ final class LockWait {
     }
   }
 
-  /** As the library names this host to others. */
+  /** The name of this host as the library announces it. */
   private static String host() {
     try {
       return Files.readString(Path.of("/proc/sys/kernel/hostname")).strip();

@@ -42,7 +42,7 @@ public final class Main implements Runnable {
   private static final Set<String> COMMON =
       Set.of("--store", "-q", "--quiet", "-v", "--verbose", "--json");
 
-  /** Commands that tell of the others. */
+  /** Commands that list the others. */
   private static final Set<String> NEEDS_ALL = Set.of("help", "completion", "man");
 
   @Spec private CommandSpec spec;
@@ -52,7 +52,7 @@ public final class Main implements Runnable {
   /**
    * Runs one command and ends the process with its exit status.
    *
-   * @param args the words of the command line
+   * @param args the command line
    */
   public static void main(String[] args) {
     int status = execute(CliEnvironment.ofProcess(new StoreConnector(System.getenv())), args);
@@ -60,7 +60,7 @@ public final class Main implements Runnable {
     System.exit(status);
   }
 
-  /** Runs one command. What follows the first {@code --} is never looked at by the parser. */
+  /** Runs one command. The parser does not see arguments behind the first {@code --}. */
   static int execute(CliEnvironment cliEnvironment, String... args) {
     int split = Arrays.asList(args).indexOf("--");
     String[] own = commandFirst(split < 0 ? args : Arrays.copyOf(args, split));
@@ -70,7 +70,7 @@ public final class Main implements Runnable {
     CommandLine line = new CommandLine(new Main());
     Map<String, Supplier<Object>> commands = commands(cliEnvironment, command);
     String word = own.length == 0 ? "" : own[0];
-    // To read the annotations of all of them takes a third of the time that 'ls' has.
+    // Reading the annotations of all commands would take a third of the time of 'ls'.
     if (commands.containsKey(word) && !NEEDS_ALL.contains(word)) {
       line.addSubcommand(commands.get(word).get());
     } else {
@@ -113,7 +113,7 @@ public final class Main implements Runnable {
     return commands;
   }
 
-  /** A store or a flag may stand before the command, as other tools have it. */
+  /** Moves the command before a store or flag that precedes it, as other tools allow. */
   private static String[] commandFirst(String[] words) {
     int first = 0;
     while (first < words.length && COMMON.contains(words[first].replaceFirst("=.*", ""))) {
@@ -140,7 +140,7 @@ public final class Main implements Runnable {
     }
   }
 
-  /** The values of an enum, as it writes them. */
+  /** Registers an enum, with the names of its values as written. */
   private static <T extends Enum<T>> void registerChoice(CommandLine line, Class<T> type) {
     List<T> values = List.of(type.getEnumConstants());
     line.registerConverter(
@@ -186,7 +186,7 @@ public final class Main implements Runnable {
             : "");
   }
 
-  /** One line that says what to do; where it comes from only on demand. */
+  /** Prints one line that says what to do; the stack trace only on demand. */
   private static int trouble(PrintStream err, CommandLine where, Exception trouble) {
     int status = status(trouble);
     String message = String.valueOf(trouble.getMessage());

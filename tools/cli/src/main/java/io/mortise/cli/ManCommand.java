@@ -21,7 +21,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code mortise man}: manual pages, made of the same text as the help. */
+/** {@code mortise man}: manual pages, generated from the help. */
 @Command(
     name = "man",
     description = "Print the manual page of a command, or write all of them.",
@@ -111,8 +111,8 @@ final class ManCommand implements Callable<Integer> {
   }
 
   /**
-   * What the help says below a heading. In a list of options or commands, a line that is not
-   * indented is a heading.
+   * Adds the help below a heading. In a list of options or commands, an unindented line is a
+   * heading.
    */
   private static void section(List<String> lines, String heading, String help) {
     if (help.isBlank()) {
@@ -128,9 +128,7 @@ final class ManCommand implements Callable<Integer> {
     lines.add(".fi");
   }
 
-  /**
-   * Text that is no request: neither a backslash nor a dot or quote at its beginning has a meaning.
-   */
+  /** Escapes text: neither a backslash nor a leading dot or quote has a meaning. */
   private static String text(String text) {
     StringBuilder escaped = new StringBuilder();
     OutputSanitizer.text(text.replace("%n", " "))

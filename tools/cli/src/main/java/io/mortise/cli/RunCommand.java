@@ -68,7 +68,10 @@ final class RunCommand implements Callable<Integer> {
   private final CliEnvironment cliEnvironment;
   private final List<String> command;
 
-  /** Of the present wait or run. Replaced for the next one, so that nothing late disturbs it. */
+  /**
+   * Events of the present wait or run. Replaced for the next one, so that late events do not
+   * disturb it.
+   */
   private BlockingQueue<RunEvent> runEvents = new LinkedBlockingQueue<>();
 
   /** Whether a signal has asked for the end. */
@@ -166,7 +169,7 @@ final class RunCommand implements Callable<Integer> {
     }
     checkEncoding();
     String url = store.url();
-    StoreUrl.parse(url); // a wrong one is refused before the command is looked for
+    StoreUrl.parse(url); // refuse a wrong value before searching the command
     Duration session = ttl == null ? LockClientBuilder.DEFAULT_TTL : ttl;
     Duration notice = graceFor(session);
     HeldCommand.RunTimes times = new HeldCommand.RunTimes(notice, atLeast, atMost, holdOnCrash);
@@ -176,7 +179,7 @@ final class RunCommand implements Callable<Integer> {
         0,
         ExecutableFinder.check(
             words.get(0), cliEnvironment.variables().getOrDefault("PATH", "/bin:/usr/bin")));
-    if (!leader) { // which tries again, and the folder may come back
+    if (!leader) { // a leader retries, and the folder may come back
       checkTemporaryFolder();
     }
 
@@ -202,7 +205,7 @@ final class RunCommand implements Callable<Integer> {
         return lead(client, lock, held);
       }
       Lease lease = acquire(client, lock);
-      if (!lease.isValid()) { // this process stood still since the grant
+      if (!lease.isValid()) { // this process was paused since the grant
         HeldCommand.release(lease);
         throw new CliException(
             ExitStatus.LOST,
@@ -249,8 +252,8 @@ final class RunCommand implements Callable<Integer> {
   }
 
   /**
-   * Holds the lock again and again, until a signal comes. Neither an operator who ends a wait nor a
-   * command that cannot be started ends the candidate.
+   * Acquires the lock repeatedly until a signal arrives. Neither an evicted wait nor a command that
+   * cannot be started ends the candidate.
    */
   private int lead(LockClient client, DistributedLock lock, HeldCommand held)
       throws InterruptedException {
@@ -260,7 +263,7 @@ final class RunCommand implements Callable<Integer> {
       String reason;
       try {
         Lease lease = acquire(client, lock);
-        if (!lease.isValid()) { // this process stood still since the grant
+        if (!lease.isValid()) { // this process was paused since the grant
           HeldCommand.release(lease);
           continue;
         }
@@ -294,7 +297,7 @@ final class RunCommand implements Callable<Integer> {
     }
   }
 
-  /** A queue for what comes next, with the signals that ask for the end. */
+  /** Returns a queue for the next events, with pending signals that ask for the end. */
   private synchronized BlockingQueue<RunEvent> nextEvents() {
     BlockingQueue<RunEvent> next = new LinkedBlockingQueue<>();
     runEvents.stream()
@@ -315,7 +318,7 @@ final class RunCommand implements Callable<Integer> {
       ending = true;
       received(signal);
     } else {
-      // Connecting cannot be interrupted, and there is nothing yet to leave behind.
+      // Connecting cannot be interrupted, and there is nothing to clean up yet.
       Runtime.getRuntime().halt(ExitStatus.bySignal(signal.number()));
     }
   }
@@ -343,7 +346,10 @@ final class RunCommand implements Callable<Integer> {
     return notice;
   }
 
-  /** Java replaces bytes that it cannot decode: better no command than one with other arguments. */
+  /**
+   * Refuses undecodable arguments: Java replaces bytes that it cannot decode, which would change
+   * the command.
+   */
   private void checkEncoding() {
     for (String word : command) {
       if (word.indexOf('\uFFFD') >= 0) {

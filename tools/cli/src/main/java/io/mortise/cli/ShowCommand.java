@@ -96,7 +96,7 @@ final class ShowCommand implements Callable<Integer> {
     return ExitStatus.OK;
   }
 
-  /** A name with a record that looks the same, since it is in the other normal form of Unicode. */
+  /** A recorded name that looks the same, but is in the other normal form of Unicode. */
   private @Nullable String twin(LockAdmin admin) {
     for (Normalizer.Form form : List.of(Normalizer.Form.NFC, Normalizer.Form.NFD)) {
       String other = Normalizer.normalize(name, form);

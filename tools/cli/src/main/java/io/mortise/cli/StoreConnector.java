@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 final class StoreConnector implements CliEnvironment.StoreOpener {
   private static final String SQLITE_FOLDER = "org.sqlite.tmpdir";
 
-  /** Set by the launchers, to a folder in which the library is unpacked already. */
+  /** Set by the launchers, to a folder with the unpacked library. */
   private static final String SQLITE_LIBRARY = "org.sqlite.lib.path";
 
   private final String clientName;
@@ -28,7 +28,7 @@ final class StoreConnector implements CliEnvironment.StoreOpener {
     this(Map.of());
   }
 
-  /** Of a tool with these environment variables. */
+  /** Creates the connector of a tool with these environment variables. */
   StoreConnector(Map<String, String> variables) {
     this.clientName = NestedRuns.clientName(variables);
     this.temporary = variables.getOrDefault("TMPDIR", "");
@@ -57,10 +57,9 @@ final class StoreConnector implements CliEnvironment.StoreOpener {
   }
 
   /**
-   * The SQLite driver unpacks its native library into the common temporary folder and tidies up
-   * after others there. Many tools that start at the same time get into each other's way, and one
-   * that is killed leaves a megabyte behind; so each gets a folder, needed only until the library
-   * is loaded.
+   * The SQLite driver unpacks its native library into the common temporary folder, and removes
+   * other copies there. Tools that start concurrently would disturb each other, and a killed one
+   * leaves a megabyte. So each gets its own folder, needed only until the library is loaded.
    */
   private <T> T withOwnFolder(Supplier<T> opening) {
     Path named = Path.of(temporary);
@@ -86,7 +85,7 @@ final class StoreConnector implements CliEnvironment.StoreOpener {
         }
         Files.delete(folder);
       } catch (IOException e) {
-        // A system that keeps files in use: the driver deletes them at the end of the process.
+        // On systems that lock files in use the driver deletes them at the end of the process.
         folder.toFile().deleteOnExit();
       }
     }

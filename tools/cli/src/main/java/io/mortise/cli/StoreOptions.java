@@ -20,16 +20,16 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Which store a command talks to. */
+/** Options that name the store of a command. */
 final class StoreOptions extends CommonOptions {
-  /** The logger of what operators do at the console and in {@code top}. */
+  /** The logger of operators' actions at the console and in {@code top}. */
   static final String AUDIT = "io.mortise.console.observer.Evictor";
 
   static final String VARIABLE = "MORTISE_STORE";
   private static final Pattern MEMORY_MEMBER = Pattern.compile("[:,]mem:");
   private static final String SQLITE = "jdbc:sqlite:";
 
-  /** A store without a lock: this host's own file, while it is not there. */
+  /** A store without locks, in place of this host's own file while that is missing. */
   private static final String EMPTY = "mem:";
 
   private final CliEnvironment cliEnvironment;
@@ -66,10 +66,10 @@ final class StoreOptions extends CommonOptions {
   }
 
   /**
-   * The store as a command of this tool may know it: the file that holds the URL, or the URL
-   * without its secrets.
+   * The store as passed to a command of this tool: the file that holds the URL, or the URL without
+   * its secrets.
    *
-   * @param url as {@link #url} has told it
+   * @param url as returned by {@link #url}
    */
   String handedOn(String url) {
     String given = given();
@@ -78,7 +78,7 @@ final class StoreOptions extends CommonOptions {
         : OutputSanitizer.url(url);
   }
 
-  /** Locks in the memory of this process exclude nobody. */
+  /** Refuses a store in the memory of this process: its locks exclude no other process. */
   private static void refuseMemory(String url) {
     if (url.startsWith("mem:")
         || (url.startsWith("quorum:") && MEMORY_MEMBER.matcher(url).find())) {
@@ -92,7 +92,7 @@ final class StoreOptions extends CommonOptions {
   }
 
   /**
-   * What an option says of a store, as a URL.
+   * Returns the store of an option, as a URL.
    *
    * @throws CliException if the file that should hold it cannot be read
    */
@@ -101,8 +101,8 @@ final class StoreOptions extends CommonOptions {
   }
 
   /**
-   * Connects to take locks. What is missing is made; that a store is new and one that other hosts
-   * do not see, is said. Blocks.
+   * Connects to acquire locks. Creates missing files and tables; reports a new store that other
+   * hosts do not see. Blocks.
    */
   LockClient connect(String url, @Nullable Duration ttl) {
     setLogLevel();
@@ -112,7 +112,7 @@ final class StoreOptions extends CommonOptions {
   }
 
   /**
-   * Connects to look. Nothing that is missing is made. Blocks.
+   * Connects to inspect, without creating a missing store. Blocks.
    *
    * @throws CliException if there is no such store
    */
@@ -126,16 +126,17 @@ final class StoreOptions extends CommonOptions {
   }
 
   /**
-   * Connects to look for long. Nothing that is missing is made. Blocks.
+   * Connects to observe, without creating a missing store. Blocks.
    *
-   * @throws CliException if there is no such store, this host's own file included: it might come
+   * @throws CliException if there is no such store; also without this host's own file, which may be
+   *     created later
    */
   LockClient watch() {
     return looking(url -> cliEnvironment.connector().connect(url, null));
   }
 
   /**
-   * Opens the store itself, to examine it. Nothing that is missing is made. Blocks.
+   * Opens the store itself, to examine it, without creating a missing store. Blocks.
    *
    * @throws CliException if there is no such store
    */
@@ -168,7 +169,7 @@ final class StoreOptions extends CommonOptions {
     }
   }
 
-  /** Opens the store itself, to examine it. A server's tables are made, a file is not. Blocks. */
+  /** Opens the store itself, to examine it. Creates a server's tables, but no file. Blocks. */
   LockStore open() {
     setLogLevel();
     String url = url();
@@ -180,7 +181,7 @@ final class StoreOptions extends CommonOptions {
     return cliEnvironment.connector().open(url);
   }
 
-  /** What a look has found nothing in: to be set behind "no lock is held". */
+  /** The place of an empty result, to be appended to "no lock is held". */
   String place() {
     return isEmbeddedDefault()
         ? " on this host (in '"
@@ -199,7 +200,7 @@ final class StoreOptions extends CommonOptions {
     }
   }
 
-  /** The file of a SQLite store, if it is not there; null for other stores. */
+  /** The file of a SQLite store, if missing; null for other stores. */
   private static @Nullable Path missingFile(String url) {
     if (!url.startsWith(SQLITE) || "true".equals(StoreUrl.parse(url).parameter("create"))) {
       return null;
@@ -213,10 +214,10 @@ final class StoreOptions extends CommonOptions {
   }
 
   private void setLogLevel() {
-    // Read when the first logger is made, which is later than this.
+    // SLF4J reads this with its first logger, which is created later.
     if (quiet) {
       System.setProperty("org.slf4j.simpleLogger.defaultLogLevel", "error");
-      // What operators did stays.
+      // Operators' actions are still logged.
       System.setProperty("org.slf4j.simpleLogger.log." + AUDIT, "warn");
     }
     if (verbose) {
@@ -226,7 +227,7 @@ final class StoreOptions extends CommonOptions {
     }
   }
 
-  /** Makes the folder of this host's own locks, and says that they are new. */
+  /** Creates the folder of this host's own locks, and reports it. */
   private void makeEmbedded(String url) {
     if (!isEmbeddedDefault()) {
       return;
@@ -249,8 +250,8 @@ final class StoreOptions extends CommonOptions {
 
   private static String embedded(Map<String, String> variables) {
     String state = variables.getOrDefault("XDG_STATE_HOME", "");
-    // The XDG rules say that a relative path is to be ignored. So is a relative home: each working
-    // folder would have locks of its own.
+    // The XDG specification demands to ignore a relative path. A relative home is ignored too: each
+    // working folder would have its own locks.
     Path folder =
         (state.startsWith("/") ? Path.of(state) : home(variables).resolve(".local/state"))
             .resolve("mortise");

@@ -13,16 +13,17 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>One thread takes events off one queue; nothing here is shared. While the lease is renewed in
  * time the command runs undisturbed. When validity will be over in less than the grace, the command
- * is told to end; what is left of it is killed before validity is over, as seen by the lease's own
- * clock. If validity is over at once (the lock was evicted, or this process was stopped for too
- * long), the command has the whole grace: what it may break has begun to break already, and half a
- * write is worse.
+ * is asked to end; remaining processes are killed before validity is over, by the lease's own
+ * clock. If validity ends at once (the lock was evicted, or this process was paused for too long),
+ * the command has the whole grace: damage has begun already, and half a write is worse.
  */
 final class Supervisor {
-  /** A validity that ends so much later was renewed: more than two readings of a clock differ. */
+  /**
+   * A validity extended by this much was renewed: more than the difference of two clock readings.
+   */
   private static final Duration RENEWED = Duration.ofMillis(100);
 
-  /** By how much an at-most time may end earlier than counted from the grant's arrival. */
+  /** By how much an at-most time may end before the one counted from the grant's arrival. */
   private static final Duration GRANT_LATENCY = Duration.ofSeconds(1);
 
   private final Lease lease;
@@ -32,10 +33,10 @@ final class Supervisor {
   private final @Nullable Long atMostUntil;
 
   /**
-   * For one command.
+   * Supervises one command.
    *
-   * @param atMostUntil when the at-most time is over at the latest, by {@link System#nanoTime()};
-   *     null if there is none
+   * @param atMostUntil the latest end of the at-most time, by {@link System#nanoTime()}; null if
+   *     there is none
    */
   Supervisor(
       Lease lease,
@@ -51,26 +52,26 @@ final class Supervisor {
   }
 
   /**
-   * How it ended.
+   * The end of a command.
    *
    * @param status the command's
-   * @param cause whether it was ended from here
+   * @param cause the cause of its end
    */
   record RunResult(int status, CommandEnd cause) {}
 
   /** Why a command is over. */
   enum CommandEnd {
-    /** It ended by itself, or somebody else ended it. */
+    /** It ended by itself, or another process ended it. */
     ITSELF,
-    /** It was ended, and gone before the lock could have been had by another. */
+    /** It was ended, and gone before another process could hold the lock. */
     ENDED_IN_TIME,
-    /** As {@link #ENDED_IN_TIME}, because the at-most time was nearly over. */
+    /** Like {@link #ENDED_IN_TIME}, because the at-most time was nearly over. */
     ENDED_AT_MOST,
     /** It was ended after the lock was lost. */
     ENDED_LATE
   }
 
-  /** Blocks until the command is over, and with it all that had to be ended with it. */
+  /** Blocks until the command is over, with all processes that had to end with it. */
   RunResult supervise() throws InterruptedException {
     boolean signalled = false;
     long told = System.nanoTime();
@@ -82,13 +83,13 @@ final class Supervisor {
         told = until;
       }
       long left = valid.minus(grace).toNanos();
-      // Looks twice in that time, to tell the child of a renewal long before it would end itself.
+      // Checks twice in that time, to tell the child of a renewal long before it would end itself.
       long look = left > RENEWED.toNanos() ? left / 2 : left;
       RunEvent runEvent =
           left <= 0 ? new RunEvent.LeaseLost() : runEvents.poll(look, TimeUnit.NANOSECONDS);
       if (runEvent instanceof RunEvent.ChildExited childExited) {
         if (signalled) {
-          // Somebody wants it to end: what it started must not outlive the lock.
+          // The command is being ended: processes that it started must not outlive the lock.
           childProcess.end(grace);
           awaitGone(grace);
         } else {
@@ -128,13 +129,13 @@ final class Supervisor {
     return new RunResult(status, lease.isValid() ? inTime : CommandEnd.ENDED_LATE);
   }
 
-  /** Whether it is the at-most time that ends a validity, and not a renewal that is overdue. */
+  /** Whether a validity is limited by the at-most time rather than by an overdue renewal. */
   private boolean isAtMost(Duration left) {
     Long until = atMostUntil;
     return until != null && until - (System.nanoTime() + left.toNanos()) < GRANT_LATENCY.toNanos();
   }
 
-  /** Waits until nothing is left. What is left after that time is killed, within a second. */
+  /** Waits until no process is left, and kills those left after that time, within a second. */
   private void awaitGone(Duration time) throws InterruptedException {
     long deadline = System.nanoTime() + time.toNanos();
     while (!childProcess.isGone()) {

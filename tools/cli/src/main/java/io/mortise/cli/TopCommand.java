@@ -19,7 +19,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code mortise top}: what the console shows, at a terminal. */
+/** {@code mortise top}: the console at a terminal. */
 @Command(
     name = "top",
     description = "Watch locks at a terminal, the worst first, and end holds if that is allowed.",
@@ -83,7 +83,7 @@ final class TopCommand implements Callable<Integer> {
     }
   }
 
-  /** The log would be written over the screen: it is kept back until that is gone. */
+  /** Delays the log, which would overwrite the screen, until the screen is closed. */
   private static final class DeferredStderr {
     private static final int MOST = 100_000;
 

@@ -36,7 +36,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code mortise torture}: lets things go wrong, and checks that promises are kept. */
+/** {@code mortise torture}: injects faults, and checks that promises are kept. */
 @Command(
     name = "torture",
     description =
@@ -187,7 +187,7 @@ final class TortureCommand implements Callable<Integer> {
     plan(wanted, drawn);
     makeReportFolder();
     boolean kept = true;
-    // What clients log while their store is troubled is the story itself.
+    // The clients' log during faults would repeat the story.
     System.setProperty("org.slf4j.simpleLogger.defaultLogLevel", "off");
     if (url != null) {
       return exit(run(TortureEnvironment.of(url), wanted, drawn, "--store URL"));
@@ -215,7 +215,7 @@ final class TortureCommand implements Callable<Integer> {
     return exit(kept);
   }
 
-  /** Made before the run, which would be lost otherwise. */
+  /** Creates the folder before the run, whose result would be lost otherwise. */
   private void makeReportFolder() {
     try {
       Files.createDirectories(report);
@@ -251,7 +251,7 @@ final class TortureCommand implements Callable<Integer> {
     return wanted;
   }
 
-  /** Whether every promise was kept; closes the arena. */
+  /** Whether every promise was kept; closes the environment. */
   private boolean run(
       TortureEnvironment tortureEnvironment, Set<InjectedFault> wanted, long drawn, String where)
       throws IOException, InterruptedException {
@@ -293,7 +293,7 @@ final class TortureCommand implements Callable<Integer> {
     }
   }
 
-  /** What was asked for by name is refused; of what is missing otherwise, people are told. */
+  /** Refuses unsupported faults that were requested by name, and reports the others. */
   private void tellOfLacking(TortureEnvironment tortureEnvironment, Set<InjectedFault> wanted) {
     tortureEnvironment
         .lacking()

@@ -20,7 +20,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code mortise waits}: which process waits for which. */
+/** {@code mortise waits}: waits between processes. */
 @Command(
     name = "waits",
     description = "Show who waits for whom, and who may wait for each other for ever.",

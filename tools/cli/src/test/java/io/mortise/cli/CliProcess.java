@@ -25,7 +25,7 @@ final class CliProcess implements AutoCloseable {
     this.err = err;
   }
 
-  /** The words that start the tool. */
+  /** The command line that starts the tool. */
   static List<String> words(Class<?> main, String... args) {
     List<String> words =
         new ArrayList<>(
@@ -51,7 +51,9 @@ final class CliProcess implements AutoCloseable {
     return startBy(List.of(), folder, main, variables, in, args);
   }
 
-  /** The same through a program, such as {@code timeout 1h}, whose process this is then. */
+  /**
+   * Starts the tool through a program, such as {@code timeout 1h}; returns that program's process.
+   */
   static CliProcess startBy(
       List<String> program,
       Path folder,
@@ -79,7 +81,7 @@ final class CliProcess implements AutoCloseable {
     return process;
   }
 
-  /** Waits for the end. */
+  /** Waits for the end and returns the status. */
   int status() throws InterruptedException {
     assertThat(process.waitFor(90, TimeUnit.SECONDS)).as("ended in time").isTrue();
     return process.exitValue();
@@ -98,20 +100,20 @@ final class CliProcess implements AutoCloseable {
     signal(name, process.pid());
   }
 
-  /** With a negative number: to all processes of a group. */
+  /** Sends a signal to a process, or with a negative number to a process group. */
   static void signal(String name, long pid) throws IOException, InterruptedException {
     new ProcessBuilder("sh", "-c", "kill -s " + name + " -- " + pid).start().waitFor();
   }
 
   /**
-   * Skips the test where SIGINT is ignored, as by a background job of a script: children inherit
-   * that, and a JVM respects it.
+   * Skips the test if SIGINT is ignored, as in a background job of a script: children inherit that,
+   * and a JVM respects it.
    */
   static void needsInterrupts() throws IOException {
     assumeFalse(isIn("SigIgn:", "self", 2), "This build ignores SIGINT.");
   }
 
-  /** Whether a signal is in one of the sets that Linux shows of a process. */
+  /** Whether a signal is in one of the sets that Linux reports for a process. */
   static boolean isIn(String set, String process, int signal) throws IOException {
     return Files.readAllLines(Path.of("/proc/" + process + "/status")).stream()
         .filter(line -> line.startsWith(set))
@@ -119,7 +121,7 @@ final class CliProcess implements AutoCloseable {
         .anyMatch(signals -> (signals >> (signal - 1) & 1) != 0);
   }
 
-  /** Whether a process is there and not a zombie. */
+  /** Whether a process exists and is no zombie. */
   static boolean isAlive(long pid) {
     try {
       Process ps = new ProcessBuilder("ps", "-o", "stat=", "-p", Long.toString(pid)).start();

@@ -29,7 +29,7 @@ abstract class CommandHarness {
   }
 
   final int executeFailing(RuntimeException trouble, String... args) {
-    // Options of a command stand behind it.
+    // Options of a command follow it.
     List<String> words = new ArrayList<>(List.of(args));
     words.sort((a, b) -> Boolean.compare(a.startsWith("-"), b.startsWith("-")));
     return execute(
@@ -50,7 +50,7 @@ abstract class CommandHarness {
         args);
   }
 
-  /** However the lines are broken. */
+  /** Joins lines, to ignore line breaks. */
   static String words(String text) {
     return text.replaceAll("\\s+", " ");
   }

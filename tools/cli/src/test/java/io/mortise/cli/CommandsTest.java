@@ -22,7 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Everything that needs no process of its own: looking, evicting, and what is refused. */
+/** Commands that need no separate process: inspection, eviction and refusals. */
 class CommandsTest extends CommandHarness {
   @ParameterizedTest
   @CsvSource(

@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class CompletionTest extends CommandHarness {
   @TempDir private Path folder;
 
-  /** A tool that knows three locks, and writes down how it was asked for them. */
+  /** Creates a fake tool that knows three locks, and records its arguments. */
   @BeforeEach
   void fakeTool() throws IOException {
     Path tool =

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code mortise console}, on a store that is there. */
+/** {@code mortise console}, on an existing store. */
 class ConsoleCommandTest extends CommandHarness {
   private static final Pattern LINK =
       Pattern.compile(
@@ -113,7 +113,7 @@ class ConsoleCommandTest extends CommandHarness {
     }
   }
 
-  /** A proxy, and a link that somebody has kept, would lead to whoever has taken the port. */
+  /** A proxy, or a stored link, would lead to the process that has taken the port. */
   @Test
   @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
   void givenTakenPort_whenItWasAskedFor_thenTheConsoleDoesNotMove() throws Exception {

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 class DocumentedParametersTest {
   private static final Path DOCS = Path.of("../../docs");
 
-  /** Where a scheme alone does not lead to the store's parameters. */
+  /** Rests of URLs, for schemes that alone do not lead to the store's parameters. */
   private static final Map<String, String> REST =
       Map.of(
           "jdbc:sqlite", "file",
@@ -36,7 +36,7 @@ class DocumentedParametersTest {
 
   private static final Pattern PARAMETER = Pattern.compile("`([A-Za-z-]+)`");
 
-  /** What a store tells that it knows, when it is given a parameter that nobody has. */
+  /** The parameters that a store lists when it refuses an unknown one. */
   private static Set<String> parameters(LockStoreProvider provider, String scheme) {
     String url = scheme + ":" + REST.getOrDefault(scheme, "//localhost:1/x") + "?nobody-has-it=1";
     String message =
@@ -52,7 +52,10 @@ class DocumentedParametersTest {
         .collect(Collectors.toCollection(TreeSet::new));
   }
 
-  /** What tells of a store's parameters: its section; of databases also what drivers are given. */
+  /**
+   * The documentation of a store's parameters: its section, and for databases that of drivers'
+   * parameters.
+   */
   private static String documentation(String page, String scheme) throws IOException {
     if (!scheme.startsWith("jdbc")) {
       return section(page, scheme);
@@ -84,7 +87,7 @@ class DocumentedParametersTest {
     for (LockStoreProvider provider : ServiceLoader.load(LockStoreProvider.class)) {
       for (String scheme : provider.schemes()) {
         if (scheme.equals("quorum")) {
-          continue; // Its members tell what they do not know.
+          continue; // Its members reject unknown parameters.
         }
         Set<String> documented = new TreeSet<>();
         PARAMETER

@@ -36,7 +36,7 @@ abstract class EndToEnd {
 
   @TempDir Path folder;
 
-  /** Where the store is. */
+  /** The URL of the store. */
   abstract String url();
 
   @Test

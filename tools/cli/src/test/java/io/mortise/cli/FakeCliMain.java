@@ -1,6 +1,6 @@
 package io.mortise.cli;
 
-/** The tool as a process of its own, over {@link FakeClient}. */
+/** The tool as a separate process, over {@link FakeClient}. */
 final class FakeCliMain {
   private FakeCliMain() {}
 

@@ -43,20 +43,20 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * A client without a store. The name of a lock says what happens to it: {@code taken} is never
- * granted, {@code unrenewed} is valid for {@link #UNRENEWED} and never renewed, {@code brief} is
- * renewed by the second, {@code evicted} is lost two seconds after the grant, and so is {@code
- * shut}, which the store keeps shut for its holder, {@code outdated} before it is granted, {@code
- * warned} makes the store warn of what its server says, the first wait for {@code awaited} is ended
- * by an operator.
+ * A client without a store. The name of a lock decides its fate: {@code taken} is never granted,
+ * {@code unrenewed} is valid for {@link #UNRENEWED} and never renewed, {@code brief} is renewed by
+ * the second, {@code evicted} is lost two seconds after the grant, and so is {@code shut}, which
+ * the store keeps taken for its holder, {@code outdated} is lost before it is granted, {@code
+ * warned} makes the store log a warning about its server, and an operator ends the first wait for
+ * {@code awaited}.
  */
 final class FakeClient implements LockClient {
   static final Duration UNRENEWED = Duration.ofSeconds(8);
 
-  /** What is printed when somebody begins to wait for {@code taken}. */
+  /** Printed when a wait for {@code taken} begins. */
   static final String WAITS = "waits for taken";
 
-  /** What is printed with the time for which a lease keeps its lock shut. */
+  /** Printed with the time for which a lease keeps its lock taken. */
   static final String SHUT_FOR = "keeps its lock shut for ";
 
   /** The validity of {@code brief}, at any moment. */
@@ -195,7 +195,7 @@ final class FakeClient implements LockClient {
     }
   }
 
-  /** A lease that behaves as the lock's name says. */
+  /** A lease that behaves according to the lock's name. */
   static final class FakeLease implements Lease {
     private final String name;
     private final long granted = System.nanoTime();
@@ -307,7 +307,7 @@ final class FakeClient implements LockClient {
     }
   }
 
-  /** Looks at {@link #views}, and notes what it is to do. */
+  /** Shows {@link #views}, and records actions. */
   private final class FakeAdmin implements LockAdmin {
     @Override
     public Optional<LockInfo> find(String name) {
@@ -316,7 +316,7 @@ final class FakeClient implements LockClient {
 
     @Override
     public Page<LockInfo> list(LockQuery query) {
-      // One lock a page, so that paging is seen.
+      // One lock per page, to test paging.
       String cursor = query.cursor();
       int at = cursor == null ? 0 : Integer.parseInt(cursor);
       return at >= views.size()

@@ -25,7 +25,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The guarantee table, the pages that are made from it, and the tests that it names. */
+/** The guarantee table, its generated pages, and the tests that it names. */
 class GuaranteesTest {
   private static final Path ROOT = Path.of("../..").toAbsolutePath().normalize();
   private static final Path PAGE = ROOT.resolve("docs/reference/guarantees.md");
@@ -185,7 +185,10 @@ class GuaranteesTest {
     return Pattern.compile("\\bvoid\\s+" + method + "\\(").matcher(source).find();
   }
 
-  /** By extending it, or a class of the module that does, or a contract with a nested class. */
+  /**
+   * Whether a class runs a suite: by extending it, or a class of the module that does, or a
+   * contract with a nested class.
+   */
   private boolean runs(String module, String source, String suite) {
     return EXTENDS
         .matcher(source)

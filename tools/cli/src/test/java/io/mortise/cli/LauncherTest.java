@@ -20,8 +20,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The script {@code mortise} of the checkout, with a build that is there and a Java that only looks
- * around.
+ * The script {@code mortise} of the checkout, with a finished build, and a Java that only reports
+ * its environment.
  */
 @EnabledOnOs(value = OS.LINUX, disabledReason = "looks into /proc")
 class LauncherTest {
@@ -89,7 +89,7 @@ class LauncherTest {
     assertThat(root.resolve("arguments")).content().endsWith("app-1/mortise-cli.jar ls\n");
     assertThat(said("MORTISE_BUILD=no exec ./mortise ls")).isEmpty();
 
-    // A broken edit: the build fails, and takes no tool away.
+    // After a broken edit the build fails, but the former tool stays.
     Files.copy(root.resolve("jdk/bin/java"), root.resolve("jdk/bin/javac"));
     Path maven = root.resolve("mvnw");
     Files.writeString(maven, "#!/bin/sh\necho '[ERROR] broken edit'\nexit 1\n");

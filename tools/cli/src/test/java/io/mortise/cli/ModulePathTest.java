@@ -15,8 +15,8 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 /**
- * The library as users with a module-info see it. It stands here because only this module sees all
- * of the library; the tool itself, like all other tests, runs on the class path.
+ * The library on the module path. The test is here because only this module depends on the whole
+ * library; the tool itself, like all other tests, runs on the class path.
  */
 class ModulePathTest {
 

@@ -11,7 +11,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The tool brings MariaDB's driver only, and MySQL is used by it. */
+/** The tool contains MariaDB's driver only, which serves MySQL too. */
 class MySqlCliTest {
   @TempDir Path folder;
 

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.TestInfo;
 
-/** On a Redis server of its own. */
+/** On a new Redis server. */
 class RedisEndToEndTest extends EndToEnd {
   private static RedisServer server;
 

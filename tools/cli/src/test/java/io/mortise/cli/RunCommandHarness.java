@@ -15,7 +15,7 @@ import java.util.OptionalLong;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Starts {@code mortise run} in a process of its own, in a folder of the test's. */
+/** Starts {@code mortise run} in a separate process, in a folder of the test. */
 abstract class RunCommandHarness {
   static final Duration LONG = Duration.ofSeconds(60);
   static final Redirect NO_INPUT = Redirect.from(new File("/dev/null"));
@@ -41,7 +41,7 @@ abstract class RunCommandHarness {
     return Long.parseLong(tool.out().strip());
   }
 
-  /** The process that watches over the command of this tool, in a session of its own. */
+  /** The watcher of this tool's command, which has its own session. */
   static OptionalLong watcher(long tool) throws IOException {
     Process ps = new ProcessBuilder("ps", "-A", "-ww", "-o", "pid=,sid=,args=").start();
     return new String(ps.getInputStream().readAllBytes(), UTF_8)
@@ -51,7 +51,10 @@ abstract class RunCommandHarness {
         .findFirst();
   }
 
-  /** At once or soon: a process that outlives the tool cleans up after it. */
+  /**
+   * Asserts that no files remain, at once or soon: a process that outlives the tool cleans up after
+   * it.
+   */
   final void assertNothingLeft() {
     await()
         .atMost(LONG)

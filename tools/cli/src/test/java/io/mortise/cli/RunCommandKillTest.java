@@ -19,22 +19,22 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 
 /**
- * What becomes of a command when {@code mortise run}, its process group or its watcher is killed or
+ * The fate of a command when {@code mortise run}, its process group or its watcher is killed or
  * stopped.
  */
 @EnabledOnOs(value = OS.LINUX, disabledReason = "needs setsid, timeout and /proc")
 class RunCommandKillTest extends RunCommandHarness {
-  /** Below the TTL of 12 s, so that nothing works any more when the lock is free again. */
+  /** Below the TTL of 12 s, so that no process is left when the lock is free again. */
   private static final Duration SOON = Duration.ofSeconds(11);
 
-  /** Ignores SIGTERM, and so does what it starts. */
+  /** A command that ignores SIGTERM, as do its children. */
   private static final String DEAF = "trap '' TERM; echo $$; while :; do sleep 0.1; done";
 
   @Test
   void givenTimeoutThatKillsAtOnce_whenItsTimeIsOver_thenCommandEnds() throws Exception {
     try (CliProcess timeout = startBy(List.of("timeout", "-s", "KILL", "1h"), "sleep 100")) {
       long command = awaitPid(timeout);
-      timeout.signal("ALRM"); // as its timer does: it kills its whole process group
+      timeout.signal("ALRM"); // like its timer, which kills the whole process group
       assertThat(timeout.status()).isEqualTo(128 + 9);
       awaitEnd(command, SOON);
       assertNothingLeft();
@@ -189,7 +189,7 @@ class RunCommandKillTest extends RunCommandHarness {
         script);
   }
 
-  /** Variables for a tool that finds only these programs; false if one is not there. */
+  /** Sets variables for a tool that finds only these programs; false if one is missing. */
   private boolean programs(Map<String, String> variables, String... names) throws IOException {
     Path programs = Files.createDirectory(folder.resolve("bin"));
     for (String name : names) {
@@ -209,7 +209,7 @@ class RunCommandKillTest extends RunCommandHarness {
     return true;
   }
 
-  /** What a tidy-up of the temporary folder does. */
+  /** Deletes old files, like a cleanup of the temporary folder. */
   private void clean() throws IOException {
     try (Stream<Path> files = Files.walk(folder)) {
       for (Path file :

@@ -42,7 +42,7 @@ class RunCommandTest extends RunCommandHarness {
       assertThat(tool.status()).isEqualTo(ExitStatus.NOT_HAD);
       assertThat(tool.err()).isEmpty();
     }
-    // As the page on cron has it.
+    // As on the page about cron.
     try (CliProcess tool = run("job", "sh -c 'exit 75' || exit 1", "--wait", "0")) {
       assertThat(tool.status()).isEqualTo(1);
     }
@@ -235,7 +235,7 @@ class RunCommandTest extends RunCommandHarness {
   @Test
   void givenRoundsThatTakeLong_whenToolIsKilled_thenDeafCommandIsKilledWhenTheGraceIsOver()
       throws Exception {
-    // As long as on a machine that is crowded with processes.
+    // As long as on a machine with many processes.
     Path programs = Files.createDirectory(folder.resolve("bin"));
     Path slow = Files.writeString(programs.resolve("sleep"), "#!/bin/sh\nexec /bin/sleep 2\n");
     assertThat(slow.toFile().setExecutable(true)).isTrue();
@@ -260,9 +260,9 @@ class RunCommandTest extends RunCommandHarness {
             "unrenewed",
             "trap 'echo told; exit 0' TERM; while :; do sleep 0.1; done",
             "--at-most",
-            "1h", // far away: it is not what ends this lease
+            "1h", // far away: this lease ends otherwise
             "--grace",
-            "4s")) { // half of its validity: so much for the start, so much for the end
+            "4s")) { // half of its validity: half for the start, half for the end
       assertThat(tool.status()).isEqualTo(ExitStatus.LOST);
       assertThat(tool.out()).isEqualTo("told\n");
       assertThat(tool.err())
@@ -288,7 +288,7 @@ class RunCommandTest extends RunCommandHarness {
     String deaf =
         "trap '' TERM; (while :; do date +%s%3N >>" + folder + "/alive; sleep 0.02; done) & wait";
     long lived = Long.MAX_VALUE;
-    // A machine that pauses stops the tool too, and then it comes late.
+    // A pause of the machine delays the tool too.
     for (int i = 0; i < 3 && lived > FakeClient.UNRENEWED.toMillis(); i++) {
       try (CliProcess tool =
           run("unrenewed", "date +%s%3N >" + folder + "/start; " + deaf, "--grace", "500ms")) {
@@ -396,14 +396,14 @@ class RunCommandTest extends RunCommandHarness {
     }
   }
 
-  /** Those that the tool has become a parent of. */
+  /** Processes adopted by the tool. */
   private static Stream<ProcessHandle> sleeps(CliProcess tool) {
     return tool.process()
         .children()
         .filter(child -> child.info().command().orElse("").endsWith("/sleep"));
   }
 
-  /** What everybody sees of all processes. */
+  /** The command lines of all processes, which all users can read. */
   private static String commandLines() throws IOException {
     Process ps = new ProcessBuilder("ps", "-A", "-ww", "-o", "args=").start();
     return new String(ps.getInputStream().readAllBytes(), UTF_8);
@@ -421,7 +421,7 @@ class RunCommandTest extends RunCommandHarness {
     return new String(ps.getInputStream().readAllBytes(), UTF_8);
   }
 
-  /** SIGTERM is the one that nobody ignores, also not in the background. */
+  /** SIGTERM is never ignored, not even in the background. */
   private static long lastLine(Path file) throws IOException {
     var lines = Files.readAllLines(file);
     return Long.parseLong(lines.get(lines.size() - 1));

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 
-/** {@code mortise run} as process 1 of a container, and over what lxcfs shows as /proc/uptime. */
+/** {@code mortise run} as process 1 of a container, and with lxcfs' /proc/uptime. */
 @EnabledOnOs(value = OS.LINUX, disabledReason = "needs /proc")
 class RunContainerTest extends RunCommandHarness {
   /** Makes a program the parent of all orphans below it, as process 1 is. */
@@ -81,7 +81,7 @@ class RunContainerTest extends RunCommandHarness {
     }
   }
 
-  /** The clocks of a namespace begin anew, or where those of a host before it stood. */
+  /** The clocks of a namespace restart, or continue those of a former host. */
   @Test
   void givenTimeNamespace_whenToolIsKilledOrStopped_thenTheCommandHasItsGrace_andEnds()
       throws Exception {
@@ -105,7 +105,7 @@ class RunContainerTest extends RunCommandHarness {
   }
 
   /**
-   * Words that start a program whose clocks are ahead.
+   * A command prefix that sets a program's clocks ahead.
    *
    * @param days less than 0: as if the host had been booted ten seconds ago
    */
@@ -126,7 +126,7 @@ class RunContainerTest extends RunCommandHarness {
         """;
     List<String> words = List.of("python3", "-c", script, Long.toString(days));
     List<String> trial = new ArrayList<>(words);
-    // Before Linux 6.3 the namespace is that of children only.
+    // Before Linux 6.3 only children enter the namespace.
     trial.addAll(
         List.of(
             "sh",
@@ -138,7 +138,7 @@ class RunContainerTest extends RunCommandHarness {
     return words;
   }
 
-  /** Words that start a program which sees this file as /proc/uptime. */
+  /** A command prefix that shows a program this file as /proc/uptime. */
   private static List<String> overUptime(Path file) throws IOException, InterruptedException {
     List<String> words =
         List.of(
@@ -171,7 +171,7 @@ class RunContainerTest extends RunCommandHarness {
             .toArray(String[]::new));
   }
 
-  /** Those of a process, zombies included. */
+  /** The children of a process, including zombies. */
   private static List<Long> children(long parent) {
     try (Stream<Path> processes = Files.list(Path.of("/proc"))) {
       return processes

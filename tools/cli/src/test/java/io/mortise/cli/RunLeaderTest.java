@@ -95,7 +95,7 @@ class RunLeaderTest extends RunCommandHarness {
       awaitPid(tool);
       tool.signal("TERM");
       assertThat(tool.status()).isEqualTo(5);
-      // The shell may say of its sleep that it was terminated.
+      // The shell may report that its sleep was terminated.
       assertThat(tool.err()).doesNotContain("mortise:");
     }
   }

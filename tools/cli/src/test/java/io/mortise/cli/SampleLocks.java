@@ -13,14 +13,14 @@ import java.time.Duration;
 import java.util.List;
 import java.util.OptionalInt;
 
-/** Locks to look at. */
+/** Sample locks. */
 final class SampleLocks {
   static final AttemptId FIRST = new AttemptId(new SessionId("AAAAAAAAAAAA"), 1);
   static final AttemptId SECOND = new AttemptId(new SessionId("BBBBBBBBBBBB"), 2);
 
   private SampleLocks() {}
 
-  /** Held by one, waited for by another whose label tries to clear the screen. */
+  /** Held, with a waiter whose label tries to clear the screen. */
   static LockInfo held(String name) {
     return lock(
         name,
@@ -37,7 +37,7 @@ final class SampleLocks {
             party(SECOND, "db2", "\u001b[2Jevil", Access.EXCLUSIVE, 0, Duration.ofSeconds(12))));
   }
 
-  /** Held by one who says something about it. */
+  /** Held, with a label. */
   static LockInfo labelled(String name, String label) {
     return lock(
         name,
@@ -65,7 +65,7 @@ final class SampleLocks {
         List.of());
   }
 
-  /** Held by two together. */
+  /** Held by two sharers. */
   static LockInfo shared(String name) {
     return lock(
         name,
@@ -76,7 +76,7 @@ final class SampleLocks {
         List.of());
   }
 
-  /** Held by nobody, but shut. */
+  /** Without a holder, but shut. */
   static LockInfo shut(String name) {
     return new LockInfo(
         name, OptionalInt.empty(), 5, Duration.ofSeconds(40), List.of(), List.of(), 0, 0, null);
@@ -110,7 +110,7 @@ final class SampleLocks {
         null);
   }
 
-  /** The same of which the store still knows who it was, and how the hold before has ended. */
+  /** As above; the store still knows the former holder, and how its hold ended. */
   static LockInfo goneButKnown(String name, int shutSeconds) {
     LockInfo lock = gone(name, shutSeconds);
     LockParticipant dead = lock.holders().get(0);
@@ -159,7 +159,7 @@ final class SampleLocks {
     return lock(name, 7, List.of(quiet), List.of());
   }
 
-  /** Held by a client of another library, of which the store knows no more. */
+  /** Held by a client of another library, without further details. */
   static LockInfo foreign(String name) {
     LockParticipant other =
         new LockParticipant(

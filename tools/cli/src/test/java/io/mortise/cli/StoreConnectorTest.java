@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the tool calls itself in a store, and what it brings to open one. */
+/** The tool's name in a store, and its drivers. */
 class StoreConnectorTest {
   @TempDir Path folder;
 
@@ -33,7 +33,7 @@ class StoreConnectorTest {
     assertThat(nameWith(Map.of(NestedRuns.VARIABLE, "1; rm"))).isEqualTo("mortise");
   }
 
-  /** The AWS SDK looks for them by name, and does without. */
+  /** Optional dependencies that the AWS SDK loads by name. */
   @ParameterizedTest
   @ValueSource(
       strings = {

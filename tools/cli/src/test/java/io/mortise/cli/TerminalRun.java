@@ -19,7 +19,7 @@ import java.util.concurrent.TimeUnit;
 /**
  * A run of the tool at a terminal, which a Python script provides.
  *
- * @param out what the terminal was sent
+ * @param out the output to the terminal
  */
 record TerminalRun(int status, String out) {
 
@@ -31,8 +31,8 @@ record TerminalRun(int status, String out) {
   }
 
   /**
-   * Runs the tool with the words, and the script as one more if it is not null, and carries the
-   * orders out.
+   * Runs the tool with these words, and with the script as the last one unless null; executes the
+   * orders.
    */
   static TerminalRun of(
       Path folder,
@@ -69,7 +69,7 @@ record TerminalRun(int status, String out) {
     return new TerminalRun(python.exitValue(), shown);
   }
 
-  /** Whether there is a program, and it ends well. */
+  /** Whether a program exists and succeeds. */
   static boolean runs(String... words) {
     try {
       return new ProcessBuilder(words).start().waitFor() == 0;

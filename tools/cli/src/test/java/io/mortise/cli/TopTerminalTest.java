@@ -101,7 +101,7 @@ class TopTerminalTest {
                 TestPrerequisites.required(RedisServer.bundled(), "The Redis server"));
         LockClient locks =
             LockClient.builder().url(server.url()).ttl(Duration.ofMinutes(2)).build()) {
-      // It is evicted: to close it would throw.
+      // It is evicted, so closing it would throw.
       assertThat(locks.lock("settlement").acquire().token()).isPositive();
       String goOn = "run kill -CONT " + server.info("process_id");
       TerminalRun run =

@@ -19,16 +19,16 @@ import java.time.InstantSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A web console of locks, their holders and waiters, and what the store guarantees.
+ * A web console of locks, their holders and waiters, and the store's guarantees.
  *
- * <p>It listens on this host only, and answers nobody without the token of its link. It looks, and
- * does nothing else unless it is {@linkplain ConsoleBuilder#allow allowed} to. Surveys cost the
- * store no more than a {@linkplain ConsoleBuilder#budget share} of its time, whatever the number of
- * locks and of open pages. A lock that somebody opens is looked at besides. Thread-safe.
+ * <p>It listens on this host only, and answers no request without the token of its link. It only
+ * observes unless actions are {@linkplain ConsoleBuilder#allow allowed}. Surveys cost the store no
+ * more than a {@linkplain ConsoleBuilder#budget share} of its time, whatever the number of locks
+ * and of open pages. Opening a lock on a page costs additional requests. Thread-safe.
  */
 @Beta
 public final class Console implements AutoCloseable {
-  /** How many ports are tried, from the default on, if nothing says where to listen. */
+  /** The number of ports tried, from the default on, if no address is set. */
   private static final int PORTS = 20;
 
   private final ConsoleServer server;
@@ -42,8 +42,8 @@ public final class Console implements AutoCloseable {
   }
 
   /**
-   * A console for the locks that a client sees. The client stays the caller's, and has to be open
-   * for as long as the console is.
+   * Builds a console for the locks that a client sees. The caller keeps the client, which has to
+   * stay open as long as the console.
    */
   public static ConsoleBuilder builder(LockClient client) {
     return new ConsoleBuilder(client);
@@ -105,22 +105,24 @@ public final class Console implements AutoCloseable {
     return URI.create(base + "/#token=" + token.value());
   }
 
-  /** The link to open, with the token behind the {@code #}. Whoever has it may use the console. */
+  /**
+   * The link to open, with the token behind the {@code #}. Anybody who has it may use the console.
+   */
   public URI url() {
     return url;
   }
 
-  /** Where it listens. */
+  /** The address it listens on. */
   public InetSocketAddress address() {
     return server.address();
   }
 
-  /** What looking has cost so far, and who looks. Costs nothing. */
+  /** Returns the cost of observation so far, and the number of open pages. Sends no request. */
   public ConsoleCost cost() {
     return ConsoleCost.of(observer, server.openStreams());
   }
 
-  /** Closes its connections and looks no more. The client stays open. */
+  /** Closes its connections and stops observing. The client stays open. */
   @Override
   public void close() {
     server.close();

@@ -2,13 +2,13 @@ package io.mortise.console;
 
 import io.mortise.annotation.Beta;
 
-/** What a request to a {@link ConsoleServlet} may have. */
+/** Access rights of a request to a {@link ConsoleServlet}. */
 @Beta
 public enum ConsoleAccess {
   /** Nothing: 403. */
   NONE,
   /** All answers, and no action. */
   LOOK,
-  /** Besides, the actions of {@link ConsoleBuilder#allow}. */
+  /** All answers, and the actions of {@link ConsoleBuilder#allow}. */
   ACT
 }

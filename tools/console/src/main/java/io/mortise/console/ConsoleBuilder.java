@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 /** Settings of a {@link Console}. Not thread-safe. */
 @Beta
 public final class ConsoleBuilder {
-  /** Where a console listens if it is not told. */
+  /** The default port. */
   public static final int DEFAULT_PORT = 7420;
 
   private static final double DEFAULT_BUDGET = 0.01;
@@ -42,11 +42,12 @@ public final class ConsoleBuilder {
   }
 
   /**
-   * Where to listen, and nowhere else; port 0 takes any free one. The default is port 7420 of the
+   * Sets the only address to listen on; port 0 takes any free one. The default is port 7420 of the
    * loopback address, or the next free one of twenty if neither {@link #behind} nor {@link #token}
-   * is set: a proxy, or a link that was kept, would lead to another program at a taken port.
+   * is set. With them the port must not change: a proxy or a stored link would lead to the program
+   * at the taken port.
    *
-   * @throws IllegalArgumentException if the host is not known
+   * @throws IllegalArgumentException if the host is unknown
    */
   public ConsoleBuilder listen(InetSocketAddress where) {
     if (where.isUnresolved()) {
@@ -57,7 +58,7 @@ public final class ConsoleBuilder {
     return this;
   }
 
-  /** What it may do besides looking; without this call nothing. */
+  /** Sets the allowed actions; none by default. */
   public ConsoleBuilder allow(Set<ConsoleAction> actions) {
     allowed.clear();
     allowed.addAll(actions);
@@ -65,7 +66,7 @@ public final class ConsoleBuilder {
   }
 
   /**
-   * Where people reach it, through a proxy that sees to TLS and to who they are.
+   * Sets the public address, of a proxy that provides TLS and authentication.
    *
    * @throws IllegalArgumentException if it is not a URL like {@code https://ops.example.com/locks}
    */
@@ -85,7 +86,7 @@ public final class ConsoleBuilder {
   }
 
   /**
-   * The part of the time in which the store may work for the console's surveys; 0.01 by default.
+   * Sets the share of the store's time for the console's surveys; 0.01 by default.
    *
    * @throws IllegalArgumentException if it is not above 0 and at most 1
    */
@@ -98,33 +99,33 @@ public final class ConsoleBuilder {
   }
 
   /**
-   * The secret that the link has, and each request must have; without this call a random one for
-   * each start. {@link #start()} checks it.
+   * Sets the secret in the link, required from each request; random for each start by default.
+   * {@link #start()} checks it.
    */
   public ConsoleBuilder token(String secret) {
     this.token = secret;
     return this;
   }
 
-  /** The namespace of the client's store, to be shown beside it; without this call none. */
+  /** Sets the namespace of the client's store, to be shown beside it; none by default. */
   public ConsoleBuilder namespace(String name) {
     this.namespace = name;
     return this;
   }
 
   /**
-   * Keeps the history in a SQLite file as well: 100,000 events, also those of consoles that ran
-   * before. The driver, {@code org.xerial:sqlite-jdbc}, has to be there. A file is of one store and
-   * of one console at a time.
+   * Keeps the history in a SQLite file as well: 100,000 events, including those of earlier
+   * consoles. Needs the driver {@code org.xerial:sqlite-jdbc}. A file belongs to one store, and to
+   * one console at a time.
    *
-   * @param file made at the start if it does not exist; its folder has to
+   * @param file created at the start if missing; its folder has to exist
    */
   public ConsoleBuilder history(Path file) {
     this.history = file;
     return this;
   }
 
-  /** Looks, and has not started to. */
+  /** Returns an observer that is not started. */
   Observer observer(LockAdmin admin, Ticker ticker, InstantSource clock) {
     HistoryFile opened =
         history == null
@@ -140,27 +141,31 @@ public final class ConsoleBuilder {
     }
   }
 
-  /** Answers with what an observer sees. */
+  /** Returns an API that answers from an observer. */
   ConsoleApi api(LockAdmin admin, Observer observer, Ticker ticker, InstantSource clock) {
     Set<String> words = allowed.stream().map(ConsoleAction::toString).collect(Collectors.toSet());
     return new ConsoleApi(admin, namespace, observer, words, diagnostics, ticker, clock);
   }
 
-  /** Looks at the settings of the store's server. Called from threads of the console; may block. */
+  /**
+   * Sets a function that examines the store's server. Called from threads of the console; may
+   * block.
+   */
   public ConsoleBuilder diagnostics(Supplier<StoreReport> examine) {
     this.diagnostics = examine;
     return this;
   }
 
   /**
-   * Starts to listen, and to look at the store. {@link Console#url()} tells where. Does not wait
-   * for the store.
+   * Starts to listen, on the address in {@link Console#url()}, and to observe the store. Does not
+   * wait for the store.
    *
    * @throws IllegalArgumentException if the address is not a loopback address and {@link #behind}
-   *     is not set, or the token is below 20 characters or has others than letters, digits and
-   *     {@code . _ ~ -}; or the history file is one of another store or of something else
+   *     is not set, or the token is below 20 characters or has characters other than letters,
+   *     digits and {@code . _ ~ -}; or the history file belongs to another store, or is no history
+   *     file
    * @throws java.io.UncheckedIOException if it cannot listen there, or cannot use the history file,
-   *     whose tables may be of another version
+   *     for instance as its tables are of another version
    */
   public Console start() {
     return Console.start(this);

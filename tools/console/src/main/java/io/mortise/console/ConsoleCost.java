@@ -7,20 +7,20 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a console has cost its store since it began, and who looks. The numbers of looks and the
- * time never fall.
+ * The cost of a console to its store since its start, and its open pages. The number of requests
+ * and their time never fall.
  *
  * @param looks requests to the store: a page of a survey or of sessions, or one lock
- * @param storeTime for which these were waited for, which counts as the store's work
- * @param lastSurvey how long the last complete survey of all locks took; zero before the first
+ * @param storeTime the time of waiting for these, counted as the store's work
+ * @param lastSurvey the duration of the last complete survey of all locks; zero before the first
  * @param streams of open pages
  */
 @Beta
 public record ConsoleCost(long looks, Duration storeTime, Duration lastSurvey, int streams) {
   /**
-   * Up to now.
+   * The cost up to now.
    *
-   * @param observer null if it has not begun to look
+   * @param observer null if it has not been started
    */
   static ConsoleCost of(@Nullable Observer observer, int streams) {
     if (observer == null) {

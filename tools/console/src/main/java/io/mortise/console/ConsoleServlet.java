@@ -25,16 +25,16 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The console as a servlet of an application, behind the application's own security. There is no
- * link and no token: the application decides for each request.
+ * link and no token: the application authorizes each request.
  *
- * <p>A write needs a page of the same origin, by what the browser says. The servlet is to be mapped
+ * <p>A write needs a page of the same origin, according to the browser. The servlet is to be mapped
  * to a folder, such as {@code /mortise/*}, with support for asynchronous requests; without that the
- * page polls. It starts to look at the store with the first request for data that may look, and
- * ends in {@link #destroy}: a servlet that nobody visits, or only those who may not, asks the store
- * nothing. The lock client stays the caller's. Thread-safe.
+ * page polls. It observes the store from the first authorized request for data until {@link
+ * #destroy}; until then it sends the store no requests. The caller keeps the lock client.
+ * Thread-safe.
  *
- * <p>Containers wait for open requests before they call {@code destroy}, and the stream of an open
- * page is one: {@link #closeStreams} ends them first.
+ * <p>Containers wait for open requests, including the streams of open pages, before they call
+ * {@code destroy}: {@link #closeStreams} ends the streams first.
  */
 @Beta
 public final class ConsoleServlet extends HttpServlet {
@@ -49,20 +49,20 @@ public final class ConsoleServlet extends HttpServlet {
   private transient volatile @Nullable Observer observer;
   private transient volatile @Nullable ConsoleApi api;
 
-  /** To open the history file. Guarded by this. */
+  /** Failures to open the history file. Guarded by this. */
   private final transient RecentFailure recentFailure = new RecentFailure(Ticker.SYSTEM);
 
   /**
-   * A servlet that is to be registered.
+   * Creates a servlet to be registered.
    *
-   * @param settings not its address, {@link ConsoleBuilder#behind} and {@link
-   *     ConsoleBuilder#token}, which are those of a server of its own
-   * @param access what a request may have; called for each one, by threads of the container. A null
-   *     counts as {@link ConsoleAccess#NONE}
-   * @param writeHeaders what the application wants with each write, such as its CSRF token; read by
-   *     the page, of the same user, before it writes. Each element has names of headers and their
-   *     values. The page tries the next one where the application refuses a write by 401 or 403
-   *     before it reaches this servlet. Empty for none
+   * @param settings without address, {@link ConsoleBuilder#behind} and {@link
+   *     ConsoleBuilder#token}, which belong to a standalone server
+   * @param access authorizes each request; called by threads of the container. A null counts as
+   *     {@link ConsoleAccess#NONE}
+   * @param writeHeaders headers that the application requires of each write, such as its CSRF
+   *     token; read by the page, for the same user, before it writes. Each element has names of
+   *     headers and their values. The page tries the next one if the application refuses a write by
+   *     401 or 403 before it reaches this servlet. Empty for none
    * @throws IllegalArgumentException if {@code behind} or {@code token} is set
    */
   public ConsoleServlet(
@@ -81,9 +81,9 @@ public final class ConsoleServlet extends HttpServlet {
   }
 
   /**
-   * Starts to look at the store, once. Does not wait for it.
+   * Starts to observe the store, once. Does not wait for it.
    *
-   * @throws RefusedException if the history file cannot be used; a later request tries again
+   * @throws RefusedException if the history file cannot be used; a later request retries
    */
   private ConsoleApi look() {
     ConsoleApi looking = api;
@@ -95,7 +95,7 @@ public final class ConsoleServlet extends HttpServlet {
     if (begun != null) {
       return begun;
     }
-    // A file that is in use is waited for, and requests must not pile up behind that.
+    // Opening waits for a file in use, and requests must not pile up behind it.
     recentFailure.check();
     Ticker ticker = Ticker.SYSTEM;
     InstantSource clock = InstantSource.system();
@@ -112,7 +112,7 @@ public final class ConsoleServlet extends HttpServlet {
     try {
       return settings.observer(admin, ticker, clock);
     } catch (IllegalArgumentException | UncheckedIOException e) {
-      // It has a path of the server, which not everybody who looks may know.
+      // The message has a path of the server, which not every visitor may know.
       log.warn("The console has no history file, and answers nothing until it has.", e);
       recentFailure.remember(ConsoleServlet::noHistoryFile);
       throw noHistoryFile();
@@ -130,7 +130,7 @@ public final class ConsoleServlet extends HttpServlet {
   /**
    * Answers a request.
    *
-   * @throws IOException if the client is gone
+   * @throws IOException if the client has disconnected
    */
   @Override
   protected void service(HttpServletRequest request, HttpServletResponse response)
@@ -153,20 +153,20 @@ public final class ConsoleServlet extends HttpServlet {
     return scheme + "://" + request.getServerName() + (usual ? "" : ":" + port);
   }
 
-  /** What looking has cost so far, and who looks. Costs nothing. */
+  /** Returns the cost of observation so far, and the number of open pages. Sends no request. */
   public ConsoleCost cost() {
     return ConsoleCost.of(observer, site.openStreams());
   }
 
   /**
-   * Ends the streams of open pages and refuses new ones; everything else is answered as before. To
+   * Ends the streams of open pages and refuses new ones; other requests are answered as before. To
    * be called when the application begins to shut down. Does not wait.
    */
   public void closeStreams() {
     site.close();
   }
 
-  /** Ends its streams and looks no more. */
+  /** Ends its streams and stops observing. */
   @Override
   public synchronized void destroy() {
     closeStreams();

@@ -6,9 +6,9 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 
-/** A client that passes all calls on, those of its {@link LockAdmin} by way of a test. */
+/** A client that forwards all calls, those of its {@link LockAdmin} through a test. */
 public final class ClientProxy {
-  /** Answers a call of the admin, with the help of the real one or without. */
+  /** Answers a call of the admin, with or without the real one. */
   @FunctionalInterface
   public interface AdminCall {
     Object answer(LockAdmin real, Method method, Object[] arguments) throws Throwable;
@@ -31,7 +31,7 @@ public final class ClientProxy {
                 method.getName().equals("admin") ? admin : call(real, method, arguments)));
   }
 
-  /** Calls the method, and throws what it throws. */
+  /** Calls the method, unwrapping its exceptions. */
   public static Object call(Object target, Method method, Object[] arguments) throws Throwable {
     try {
       return method.invoke(target, arguments);

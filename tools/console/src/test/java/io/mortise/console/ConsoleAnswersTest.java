@@ -28,7 +28,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What the API answers about locks of a store that is really there. */
+/** The API's answers about locks of a real store. */
 class ConsoleAnswersTest {
   private LockClient one;
   private LockClient two;
@@ -345,7 +345,7 @@ class ConsoleAnswersTest {
       RawHttp.readUntil(socket.getInputStream(), "\"kind\":\"granted\"");
       second.close();
       RawHttp.readUntil(socket.getInputStream(), "\"order\":[\"first\"]");
-      // A renewal moves the end of a session, and nothing else.
+      // A renewal only moves the end of a session.
       String renewed = RawHttp.readUntil(socket.getInputStream(), "event: processes");
       assertThat(renewed).doesNotContain("event: change");
       assertThat(lease.isValid()).isTrue();

@@ -27,14 +27,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * What a console with three open pages costs a real Redis, by the server's own count. {@code
- * -Dmortise.held=1000000} for so many locks.
+ * The cost of a console with three open pages for a real Redis, by the server's counters. {@code
+ * -Dmortise.held=1000000} sets the number of locks.
  */
 @Tag("extended")
 class ConsoleCostTest {
   private static final double BUDGET = 0.01;
 
-  /** The credit at the start, and one page more than there was credit for. */
+  /** The credit at the start, and one page beyond it. */
   private static final Duration FREE = Duration.ofMillis(400);
 
   private static final Duration TIME =
@@ -49,7 +49,7 @@ class ConsoleCostTest {
     return wanted == null ? List.of(1_000, 100_000) : List.of(wanted);
   }
 
-  /** What the server has worked for looks. */
+  /** The server's work for observation. */
   private record Work(long calls, Duration time) {}
 
   private static Work work(RawRedisConnection redis) {
@@ -126,7 +126,7 @@ class ConsoleCostTest {
             100.0 * work.time().toNanos() / time.toNanos(),
             100 * used,
             survey.get("tookMillis"));
-        // The positive control: it has looked, again and again.
+        // The positive control: it has observed repeatedly.
         assertThat(work.calls()).isGreaterThan(20);
         assertThat(seen()).isBetween(500L, (long) locks);
         assertThat(work.time())

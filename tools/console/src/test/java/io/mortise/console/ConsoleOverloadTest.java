@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** Clients that want to wear the console out, while a visitor uses it. */
+/** Clients that try to exhaust the console while a visitor uses it. */
 class ConsoleOverloadTest extends ConsoleHarness {
   @Test
   void givenManyWrongTokens_thenTheirAnswersAreKeptBack_butTheRightOneIsAnswered()
@@ -92,8 +92,8 @@ class ConsoleOverloadTest extends ConsoleHarness {
           socket.getOutputStream().flush();
         }
         for (int i = 0; i < 5; i++) {
-          // A browser, too, repeats a request whose connection was reset. Without the cut it takes
-          // the server 120 s to give up a request, as the build sets it.
+          // A browser, too, repeats a request whose connection was reset. Without the interruption
+          // the server gives up a request after 120 s, as set by the build.
           assertThat(System.getProperty("sun.net.httpserver.maxReqTime")).isEqualTo("120");
           await()
               .atMost(BoundedWait.scaled(Duration.ofSeconds(30)))
@@ -111,7 +111,7 @@ class ConsoleOverloadTest extends ConsoleHarness {
   @Test
   void givenBodyWithoutTheToken_thenItIsRefused_beforeItIsThere() throws IOException {
     try (Socket socket = http.open()) {
-      // Less than it takes the server to give up a request.
+      // Shorter than the server's own limit for a request.
       socket.setSoTimeout(Math.toIntExact(BoundedWait.scaled(Duration.ofSeconds(30)).toMillis()));
       socket
           .getOutputStream()

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The rules that keep others out, each attacked over the wire. */
+/** The access rules, each attacked over the wire. */
 class ConsoleSecurityTest extends ConsoleHarness {
   private static final String LOCK = "/api/v1/locks/a%2Fb";
 
@@ -185,7 +185,7 @@ class ConsoleSecurityTest extends ConsoleHarness {
     assertThat(http.send("GET", STATUS, with("Sec-Fetch-Site", site), "").status()).isEqualTo(403);
     assertThat(http.send("POST", LOCK + "/evict", with("Sec-Fetch-Site", site), "{}").status())
         .isEqualTo(403);
-    // A script of another site that this page's files are loaded into.
+    // Another site loads this page's files as a script.
     Map<String, String> script = new LinkedHashMap<>(Map.of("Host", http.host()));
     script.put("Sec-Fetch-Site", site);
     script.put("Sec-Fetch-Mode", "no-cors");
@@ -194,7 +194,7 @@ class ConsoleSecurityTest extends ConsoleHarness {
     script.put("Sec-Fetch-Mode", "navigate");
     script.put("Sec-Fetch-Dest", "iframe");
     assertThat(http.send("GET", "/", script, "").status()).isEqualTo(403);
-    // A link that somebody followed.
+    // A followed link.
     script.put("Sec-Fetch-Dest", "document");
     assertThat(http.send("GET", "/", script, "").status()).isEqualTo(200);
   }
@@ -379,7 +379,7 @@ class ConsoleSecurityTest extends ConsoleHarness {
         .hasMessageNotContaining("short\"");
   }
 
-  /** Held by this test, or already by another process. */
+  /** The default port, held by this test or by another process. */
   private record DefaultPort(ServerSocket held) implements AutoCloseable {
     static DefaultPort take() throws IOException {
       ServerSocket socket = new ServerSocket();
@@ -388,7 +388,7 @@ class ConsoleSecurityTest extends ConsoleHarness {
         try {
           socket.bind(loopback(ConsoleBuilder.DEFAULT_PORT));
         } catch (BindException e) {
-          // Another test may have it for a moment, and free it too soon.
+          // Another test may hold it for a moment, and free it too soon.
           if (System.nanoTime() - end > 0) {
             break;
           }
@@ -416,7 +416,7 @@ class ConsoleSecurityTest extends ConsoleHarness {
     }
   }
 
-  /** A proxy, and a link that somebody has kept, would lead to whoever has taken the port. */
+  /** A proxy, or a stored link, would lead to the process that has taken the port. */
   @Test
   @SuppressWarnings("try") // the port is only held
   void givenTakenPort_whenSomethingLeadsToIt_thenTheConsoleDoesNotMove() throws IOException {

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Whom an application's access function lets in. */
+/** Authorization by an application's access function. */
 class ConsoleServletTest {
   private static final Logger TOMCAT = Logger.getLogger("org.apache");
   private static final String NAME = "job";

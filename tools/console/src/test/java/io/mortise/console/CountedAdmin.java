@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 
-/** A client whose looks at the store are counted, and wait while the store is said to be silent. */
+/** A client that counts inspections of the store, and blocks them while the store is silent. */
 final class CountedAdmin {
   private final List<String> found = new CopyOnWriteArrayList<>();
   private final List<String> surveys = new CopyOnWriteArrayList<>();
@@ -32,22 +32,22 @@ final class CountedAdmin {
     return client;
   }
 
-  /** Looks at single locks get no answer from now on. */
+  /** Blocks inspections of single locks from now on. */
   void stop() {
     answers = new CountDownLatch(1);
   }
 
-  /** All get their answers. */
+  /** Releases blocked inspections. */
   void goOn() {
     answers.countDown();
   }
 
-  /** How often this lock was looked at. */
+  /** The number of inspections of this lock. */
   long finds(String name) {
     return found.stream().filter(name::equals).count();
   }
 
-  /** How many pages of surveys were asked for. */
+  /** The number of requested pages of surveys. */
   int surveys() {
     return surveys.size();
   }

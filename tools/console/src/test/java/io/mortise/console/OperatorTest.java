@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** An operator's way from an alarm to its end, with services that are processes on a real Redis. */
+/** An operator's steps from an alarm to its end, with services as processes on a real Redis. */
 class OperatorTest {
   private static final Duration SEEN = Duration.ofSeconds(5);
 
@@ -56,7 +56,7 @@ class OperatorTest {
           throws Exception {
     String url = TestStore.REDIS.newUrl();
     try (LockClient looking = LockClient.connect(url);
-        // As it comes, with the usual budget.
+        // With the default settings and budget.
         Console console =
             Console.builder(looking)
                 .listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
@@ -65,7 +65,7 @@ class OperatorTest {
         TransferService billing = new TransferService(url, "billing", "account/1", "account/7");
         TransferService audit = new TransferService(url, "audit", "account/7", "account/1")) {
       http = new RawHttp(console);
-      // Both hold: the older one first, and the console has seen it.
+      // Both hold: the older one is first, and the console has seen it.
       assertThat(billing.line()).isEqualTo(TransferService.HOLDS_ONE);
       assertThat(audit.line()).isEqualTo(TransferService.HOLDS_ONE);
       await()
@@ -86,14 +86,14 @@ class OperatorTest {
                   looking.admin().find("account/1").orElseThrow().waiters().size()
                           + looking.admin().find("account/7").orElseThrow().waiters().size()
                       == 2);
-      // A page looks as often.
+      // As often as a page polls.
       await()
           .pollInterval(Duration.ofMillis(200))
           .atMost(BoundedWait.scaled(SEEN))
           .until(() -> !alarms().isEmpty());
       assertThat(String.valueOf(alarms().get(0).get("locks"))).contains("account/1", "account/7");
 
-      // The culprit: of those who wait in the cycle, the one that has held for the shorter time.
+      // The culprit: in the cycle, the session with the more recent hold.
       Map<String, Object> waits = get("waits");
       assertThat(list(waits, "cycles")).hasSize(1);
       Map<String, Long> pids = new HashMap<>();
@@ -118,7 +118,7 @@ class OperatorTest {
       assertThat(billing.line()).isEqualTo(TransferService.DONE);
       await().atMost(BoundedWait.ANSWER).until(() -> alarms().isEmpty());
 
-      // Afterwards: who was evicted, by whom, and who gave up waiting for the other lock.
+      // Afterwards: the evicted session, the operator, and the cancelled wait for the other lock.
       await()
           .atMost(BoundedWait.ANSWER)
           .untilAsserted(

@@ -12,9 +12,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/**
- * Requests as they go over the wire: a client of the JDK would not send the ones of an attacker.
- */
+/** Raw requests: the JDK's client would not send those of an attacker. */
 final class RawHttp {
   private final InetSocketAddress address;
   private final String token;
@@ -24,7 +22,7 @@ final class RawHttp {
     this.token = console.url().getFragment().replaceFirst("token=", "");
   }
 
-  /** What came back. */
+  /** An answer. */
   @SuppressWarnings("ArrayRecordComponent") // never compared
   record Answer(int status, Map<String, List<String>> headers, String body, byte[] bytes) {
     String header(String name) {
@@ -41,7 +39,7 @@ final class RawHttp {
     return "127.0.0.1:" + address.getPort();
   }
 
-  /** With the right host and token. */
+  /** Requests a path with the right host and token. */
   Answer get(String path) throws IOException {
     return send("GET", path, authorized(), "");
   }
@@ -83,7 +81,7 @@ final class RawHttp {
     return connected(new Socket());
   }
 
-  /** Takes little before its owner reads. */
+  /** Opens a socket with a small receive buffer. */
   Socket openDeaf() throws IOException {
     Socket socket = new Socket();
     socket.setReceiveBufferSize(4096);
@@ -96,7 +94,7 @@ final class RawHttp {
     return socket;
   }
 
-  /** The bytes that ask for a stream. */
+  /** The bytes of a request for a stream. */
   byte[] stream(String query) {
     String request =
         "GET /api/v1/stream?"
@@ -109,7 +107,7 @@ final class RawHttp {
     return request.getBytes(StandardCharsets.UTF_8);
   }
 
-  /** What a stream says until a text is in it. */
+  /** Reads a stream until it contains a text. */
   static String readUntil(InputStream in, String text) throws IOException {
     ByteArrayOutputStream read = new ByteArrayOutputStream();
     long deadline = System.nanoTime() + 60_000_000_000L;

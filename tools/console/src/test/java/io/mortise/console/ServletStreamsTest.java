@@ -35,7 +35,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The console in a servlet container, which lets in who says {@code ?in} or {@code ?look}. */
+/** The console in a servlet container, which admits requests with {@code ?in} or {@code ?look}. */
 class ServletStreamsTest {
   private static final Logger TOMCAT = Logger.getLogger("org.apache");
 
@@ -164,7 +164,7 @@ class ServletStreamsTest {
     admin.stop();
     try {
       for (int i = 0; i < 60; i++) {
-        // Each looks at another lock, so that none has what another one has seen.
+        // Each inspects another lock, so that no result is shared.
         looks.add(
             http.sendAsync(request("/api/v1/locks/job" + i + "?in"), BodyHandlers.ofString()));
       }

@@ -9,9 +9,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Another process, which takes two locks one after the other as a careless service does: its own
- * main class, and the handle on it. It ends with its standard input, so that none outlives the
- * test.
+ * A process that acquires two locks in turn, like a careless service: the main class, and its
+ * handle. It ends with its standard input, so that none outlives the test.
  */
 final class TransferService implements AutoCloseable {
   static final String HOLDS_ONE = "holds one";
@@ -20,7 +19,7 @@ final class TransferService implements AutoCloseable {
 
   private final JvmProcess process;
 
-  /** Starts one, which takes the first lock. */
+  /** Starts a process, which acquires the first lock. */
   TransferService(String url, String name, String first, String second) {
     process = JvmProcess.start(TransferService.class, url, name, first, second);
   }
@@ -34,7 +33,7 @@ final class TransferService implements AutoCloseable {
     return process.line();
   }
 
-  /** It asks for the second lock. */
+  /** Has it acquire the second lock. */
   void goOn() {
     process.goOn();
   }
@@ -44,7 +43,7 @@ final class TransferService implements AutoCloseable {
     process.close();
   }
 
-  /** Takes one lock, then, when it is told, the other. */
+  /** Acquires one lock, then, on demand, the other. */
   public static void main(String[] args) throws Exception {
     BufferedReader input =
         new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
@@ -55,7 +54,7 @@ final class TransferService implements AutoCloseable {
         return;
       }
       CompletableFuture<Lease> second = locks.lock(args[3]).acquireAsync();
-      // Does what a service has to: gives up its work when it is told that it has lost the lock.
+      // Like a correct service, gives up its work when it learns of the loss of the lock.
       first.onLost(cause -> second.cancel(true));
       String outcome =
           second

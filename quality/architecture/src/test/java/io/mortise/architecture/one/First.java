@@ -2,6 +2,6 @@ package io.mortise.architecture.one;
 
 /** Breaks a rule, for {@code RulesTest}. */
 public final class First {
-  /** What it must not know. */
+  /** A forbidden dependency. */
   public io.mortise.architecture.two.Second forbidden;
 }

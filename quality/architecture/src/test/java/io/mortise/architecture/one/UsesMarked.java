@@ -2,6 +2,6 @@ package io.mortise.architecture.one;
 
 /** Breaks a rule, for {@code RulesTest}. */
 public final class UsesMarked {
-  /** What it must not know, since it bears a mark of this package. */
+  /** A forbidden dependency: the type bears an annotation of this package. */
   public io.mortise.architecture.two.Marked forbidden;
 }

@@ -2,6 +2,6 @@ package io.mortise.architecture.two;
 
 /** Breaks a rule, for {@code RulesTest}. */
 public final class Second {
-  /** What it must not know. */
+  /** A forbidden dependency. */
   public io.mortise.architecture.one.First forbidden;
 }

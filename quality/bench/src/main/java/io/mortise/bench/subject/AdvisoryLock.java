@@ -10,8 +10,8 @@ import java.sql.Statement;
 import java.util.UUID;
 
 /**
- * The locks that a database keeps in memory for a connection, a connection per thread. They never
- * touch the disk, and they are gone with the server: the limit.
+ * The advisory locks of a database, with a connection per thread. They live in memory and end with
+ * the server, hence mark the limit.
  */
 final class AdvisoryLock extends DatabaseSubject {
   AdvisoryLock(StoreUrls storeUrls, SubjectStore storeKind) {

@@ -13,14 +13,14 @@ import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooKeeper;
 
 /**
- * An ephemeral node per lock, made and removed by transactions that take in what all threads of the
- * process ask for, several of them on their way, as Mortise's are. The limit for many threads with
- * a lock each, and no lock to use: no queue, no token, and a transaction that fails fails for all.
+ * An ephemeral node per lock. Transactions combine the requests of all threads of the process, with
+ * several in flight, as Mortise's do. The limit for many threads with a lock each, but useless as a
+ * lock: it has no queue and no token, and a failed transaction fails for all its threads.
  */
 final class BatchedNodeLock implements Subject {
   private static final byte[] NOTHING = {};
 
-  /** Requests in a transaction at most, and how many are enough for one more beside others. */
+  /** The most requests in a transaction; also the number that justifies one more in flight. */
   private static final int MOST = 64;
 
   private static final int ENOUGH = 16;

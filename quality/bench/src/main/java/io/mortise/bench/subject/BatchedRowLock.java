@@ -15,9 +15,9 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A row per lock whose holder is set and unset, for all that the threads of the process ask for
- * while a statement is under way by the next one: one durable update by key, sent by one thread.
- * The limit for many threads with a lock each, and no lock to use: nobody looks who holds it.
+ * A row per lock whose holder is set and unset. Requests that gather while a statement is in flight
+ * go with the next one, a durable update by key, sent by one thread. The limit for many threads
+ * with a lock each, but useless as a lock: nothing checks for a holder.
  */
 final class BatchedRowLock implements Subject {
   private static final int MOST = 128;
@@ -88,7 +88,7 @@ final class BatchedRowLock implements Subject {
   }
 
   private void update(List<RowRequest> batch) throws SQLException {
-    // In few lengths, so that few statements are prepared: the last one again and again.
+    // Few lengths, so that few statements are prepared: the last entry is repeated.
     int length = Integer.highestOneBit(2 * batch.size() - 1);
     PreparedStatement update = updates.get(length);
     if (update == null) {

@@ -13,12 +13,12 @@ import java.sql.Statement;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** The database of a place: a connection for each thread that asks, or a pool. Thread-safe. */
+/** A database, with a connection for each calling thread, or a pool. Thread-safe. */
 final class BenchDatabase implements AutoCloseable {
-  /** The SQLSTATE of what is there already. */
+  /** SQLSTATE: the table or row exists. */
   private static final String DUPLICATE = "23505";
 
-  /** As many as an application has, rather than one for each of 64 threads. */
+  /** The pool size of a typical application, rather than one for each of 64 threads. */
   private static final int POOL = 16;
 
   private final SubjectStore storeKind;
@@ -45,9 +45,7 @@ final class BenchDatabase implements AutoCloseable {
     return this;
   }
 
-  /**
-   * PostgreSQL refuses one of two that make a table at the same time, in spite of IF NOT EXISTS.
-   */
+  /** PostgreSQL refuses one of two concurrent creations of a table, in spite of IF NOT EXISTS. */
   private static void make(Statement statement, String ddl) throws SQLException {
     try {
       statement.execute(ddl);
@@ -73,7 +71,7 @@ final class BenchDatabase implements AutoCloseable {
   }
 
   /**
-   * An insert that leaves a row that is there as it is.
+   * An insert that leaves an existing row unchanged.
    *
    * @param row table, columns and values
    */

@@ -4,8 +4,8 @@ import java.util.List;
 import redis.clients.jedis.Jedis;
 
 /**
- * A list with one element, popped to lock and pushed to unlock: the server itself hands it to who
- * waits longest. The limit for a hand-off, and no lock to use: a holder that dies keeps it.
+ * A list with one element, popped to lock and pushed to unlock: the server hands it to the longest
+ * waiter. The limit for a hand-off, but useless as a lock: a dead holder keeps it.
  */
 final class BlockingPopLock implements Subject {
   /** Puts the element into KEYS[1] once. */

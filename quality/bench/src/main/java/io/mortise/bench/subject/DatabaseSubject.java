@@ -2,7 +2,7 @@ package io.mortise.bench.subject;
 
 import java.sql.SQLException;
 
-/** Locks in a database, asked by a connection per thread. */
+/** Locks in a database, with a connection per thread. */
 abstract class DatabaseSubject implements Subject {
   final BenchDatabase benchDatabase;
 

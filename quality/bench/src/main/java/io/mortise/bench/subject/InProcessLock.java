@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** The JDK's lock: what a lock costs that protects against threads only. */
+/** The JDK's lock: the cost of a lock within one process. */
 final class InProcessLock implements Subject {
   private final boolean fair;
   private final Map<String, Lock> locks = new ConcurrentHashMap<>();
@@ -20,7 +20,7 @@ final class InProcessLock implements Subject {
     return lockHandle(locks.computeIfAbsent(name, absent -> new ReentrantLock(fair)));
   }
 
-  /** A grip of anything that looks like a lock of the JDK. */
+  /** A handle of any {@link Lock}. */
   static LockHandle lockHandle(Lock lock) {
     return new LockHandle() {
       @Override

@@ -6,8 +6,8 @@ import java.sql.PreparedStatement;
 import java.sql.SQLException;
 
 /**
- * A row that is inserted to lock and deleted to unlock, by a connection per thread: the two
- * statements that a lock in a table needs, each committed by itself, and nothing else.
+ * A row that is inserted to lock and deleted to unlock, with a connection per thread: the two
+ * statements that a lock in a table needs, each committed by itself.
  */
 final class InsertedRowLock extends DatabaseSubject {
   private static final String TAKE =

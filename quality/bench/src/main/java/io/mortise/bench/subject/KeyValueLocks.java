@@ -34,7 +34,7 @@ import java.util.regex.Pattern;
 import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 
-/** What Mortise is compared with on etcd, Consul, NATS, memcached and DynamoDB. */
+/** Subjects on etcd, Consul, NATS, memcached and DynamoDB. */
 final class KeyValueLocks {
   private KeyValueLocks() {}
 
@@ -70,8 +70,8 @@ final class KeyValueLocks {
 
   /**
    * Two conditional writes of an entry of Consul, written by hand: each replaces the value if the
-   * entry has the index that the one before gave it. The limit for an uncontended pair; useless
-   * where two want a lock.
+   * entry has the index of the previous write. The limit for an uncontended pair; useless under
+   * contention.
    */
   static final class ConsulEntryLock implements Subject {
     private static final Pattern INDEX = Pattern.compile("\"ModifyIndex\":(\\d+)");
@@ -123,8 +123,8 @@ final class KeyValueLocks {
   }
 
   /**
-   * The recipe of Consul's manual: an entry that is acquired by a session and released, and a
-   * blocking query while another has it. A session for each handle, of an hour, without renewal.
+   * The recipe of Consul's manual: a session acquires and releases an entry, and waits for another
+   * holder by a blocking query. Each handle has a session of an hour, without renewal.
    */
   static final class ConsulSessionLock implements Subject {
     private static final Pattern ID = Pattern.compile("\"ID\":\\s*\"([^\"]+)\"");
@@ -163,7 +163,7 @@ final class KeyValueLocks {
           return consul.put(path + "?" + what + "=" + session, "held").startsWith("true");
         }
 
-        /** Until the entry is of no session, or the time is over; returns the entry's index. */
+        /** Waits until no session has the entry, or the time is over; returns the entry's index. */
         private String awaitFree(String seen, long millis)
             throws IOException, InterruptedException {
           String index = seen;
@@ -196,9 +196,8 @@ final class KeyValueLocks {
   }
 
   /**
-   * Two transactions of etcd, written by hand over its JSON gateway: a key is made if it is not
-   * there, and removed if it has the revision at which it was made. The limit for an uncontended
-   * pair.
+   * Two transactions of etcd, written by hand over its JSON gateway: a key is created if absent,
+   * and removed if it has the revision of its creation. The limit for an uncontended pair.
    */
   static final class EtcdTransactionLock implements Subject {
     private static final Pattern REVISION = Pattern.compile("\"revision\":\"(\\d+)\"");
@@ -260,8 +259,8 @@ final class KeyValueLocks {
   }
 
   /**
-   * The lock service of etcd by jetcd. A lease of its own for each handle, since two threads with
-   * one lease would hold at one time; of an hour, without renewal.
+   * The lock service of etcd by jetcd. Each handle has a lease of an hour, without renewal: two
+   * threads with one lease would both hold the lock.
    */
   static final class JetcdLocks implements Subject {
     private static final long LEASE_SECONDS = 3_600;
@@ -378,15 +377,15 @@ final class KeyValueLocks {
         try {
           socket.close();
         } catch (IOException e) {
-          // It is of no use any more.
+          // The connection is broken.
         }
       }
     }
   }
 
   /**
-   * Two updates of an item of DynamoDB, written by hand: each is made if the item has the version
-   * that the one before gave it. The limit for an uncontended pair; useless where two want a lock.
+   * Two updates of an item of DynamoDB, written by hand: each requires the version of the previous
+   * update. The limit for an uncontended pair; useless under contention.
    */
   static final class DynamoDbUpdateLock implements Subject {
     private final DynamoDbClient client;
@@ -442,9 +441,8 @@ final class KeyValueLocks {
   }
 
   /**
-   * Two updates of a key of NATS, written by hand: each replaces the value if the key has the
-   * revision that the one before gave it. The limit for an uncontended pair; useless where two want
-   * a lock.
+   * Two updates of a key of NATS, written by hand: each requires the revision of the previous
+   * update. The limit for an uncontended pair; useless under contention.
    */
   static final class NatsUpdateLock implements Subject {
     private static final byte[] FREE = "free".getBytes(UTF_8);

@@ -34,12 +34,11 @@ final class LockedMethodCalls implements Subject {
     context.refresh();
   }
 
-  /** Puts {@code @Locked} in force. */
+  /** Enables {@code @Locked}. */
   @Configuration(proxyBeanMethods = false)
   @EnableMortise
   static class BeanConfiguration {}
 
-  /** The bean. */
   static class GuardedBean {
     @Locked("#{#lock}")
     public long call(String lock, long argument) {
@@ -52,7 +51,7 @@ final class LockedMethodCalls implements Subject {
     return LockMetrics.of(new PrometheusMeterRegistry(PrometheusConfig.DEFAULT));
   }
 
-  /** Meters, and observations of which Spring Boot would make timers; tracing comes on top. */
+  /** Meters, and observations that Spring Boot would turn into timers; without tracing. */
   static List<LockListener> metersAndObservations() {
     MeterRegistry meters = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     meters.config().meterFilter(MeterFilter.denyNameStartsWith("mortise.lock."));

@@ -22,10 +22,10 @@ public final class MortiseLocks implements Subject {
   static final LockOptions ASYNC = LockOptions.DEFAULTS.withReleaseAsync(true);
   static final LockOptions STICKY = LockOptions.DEFAULTS.withSticky(LockOptions.LONGEST_STICKY);
 
-  /** More than any workload has. */
+  /** More idle locks than any workload has. */
   private static final int MOST_IDLE = 1_000_000;
 
-  /** Acquires on their way at one time where many are wanted. */
+  /** Acquires in flight in workloads with many locks. */
   private static final int WIDTH = 512;
 
   private final LockClient client;
@@ -40,7 +40,7 @@ public final class MortiseLocks implements Subject {
     this.options = options;
   }
 
-  /** In memory, with a listener. */
+  /** Locks in memory, with a listener. */
   static MortiseLocks heardBy(LockListener listener) {
     return new MortiseLocks(
         LockClient.builder().url("mem:").listener(listener).build(), LockOptions.DEFAULTS);
@@ -84,7 +84,7 @@ public final class MortiseLocks implements Subject {
     return argument -> lock.<Long, RuntimeException>withLock(() -> argument);
   }
 
-  /** Takes so many locks and gives them back, many at a time. Blocks. */
+  /** Acquires and releases many locks, with several in flight. Blocks. */
   public void passAll(String prefix, int count) throws InterruptedException {
     Semaphore width = new Semaphore(WIDTH);
     AtomicReference<Throwable> failed = new AtomicReference<>();
@@ -109,7 +109,7 @@ public final class MortiseLocks implements Subject {
     }
   }
 
-  /** A view that a thread can enter again while it holds the lock. */
+  /** Returns a reentrant view of a lock. */
   public JavaLock javaLock(String name) {
     return client.lock(name, options).asJavaLock();
   }
@@ -156,7 +156,7 @@ public final class MortiseLocks implements Subject {
     }
   }
 
-  /** Is told of all that happens, and does nothing. */
+  /** Receives all events and does nothing. */
   static final class SilentListener implements LockListener {
     @Override
     public void onAcquireStarted(AcquireStarted event) {}

@@ -8,7 +8,7 @@ import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
-/** Redisson's RLock as it comes: no lease time, so that its watchdog renews. */
+/** Redisson's RLock with its defaults: without a lease time, so that its watchdog renews. */
 final class RedissonLocks implements Subject {
   private final RedissonClient client;
 

@@ -15,8 +15,8 @@ import org.apache.zookeeper.data.Stat;
 
 /**
  * The recipe of ZooKeeper's own manual, written by hand: an ephemeral sequential node, and a watch
- * on the one before it. The first list travels together with the creation. The limit for an
- * uncontended pair of which every answer is waited for.
+ * on the one before it. The first listing is pipelined with the creation. The limit for an
+ * uncontended pair that waits for each answer.
  */
 final class SequentialNodeLock implements Subject {
   static final int SESSION_MILLIS = 15_000;

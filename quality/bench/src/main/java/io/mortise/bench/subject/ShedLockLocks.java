@@ -40,7 +40,7 @@ final class ShedLockLocks implements Subject {
     return new ShedLockLocks(new RedisLockProvider(connections, "bench"), connections::destroy);
   }
 
-  /** With the time of the database, over a pool. */
+  /** Uses the database time and a pool. */
   static ShedLockLocks jdbc(StoreUrls storeUrls, SubjectStore storeKind) throws SQLException {
     HikariDataSource pool = new BenchDatabase(storeUrls, storeKind).prepare().pool();
     return new ShedLockLocks(
@@ -57,7 +57,7 @@ final class ShedLockLocks implements Subject {
     return new ShedLockLocks(new DynamoDBLockProvider(client, DYNAMODB_TABLE), client::close);
   }
 
-  /** A client for the endpoint that a URL names, where the table is there. */
+  /** Returns a client for the endpoint of a URL, creating the table if absent. */
   static DynamoDbClient dynamoDbClient(StoreUrls storeUrls) {
     DynamoDbClient client =
         DynamoDbClient.builder()

@@ -8,7 +8,7 @@ import org.springframework.integration.jdbc.lock.DefaultLockRepository;
 import org.springframework.integration.jdbc.lock.JdbcLockRegistry;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 
-/** Spring Integration's JdbcLockRegistry as it comes, over a pool. */
+/** Spring Integration's JdbcLockRegistry with its defaults, over a pool. */
 final class SpringJdbcLocks implements Subject {
   private final HikariDataSource pool;
   private final JdbcLockRegistry registry;

@@ -4,7 +4,7 @@ import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.integration.redis.util.RedisLockRegistry;
 
-/** Spring Integration's RedisLockRegistry as it comes, told to wait by publish and subscribe. */
+/** Spring Integration's RedisLockRegistry with its defaults, waiting by publish and subscribe. */
 final class SpringRedisLocks implements Subject {
   private static final long LEASE_MILLIS = 30_000;
 

@@ -5,9 +5,9 @@ import java.net.URI;
 import java.util.Map;
 
 /**
- * Where the stores of a run are.
+ * The URLs of a run's stores.
  *
- * @param urls of each place that is there; of SQLite the file
+ * @param urls by store, if available; a file for SQLite
  */
 public record StoreUrls(Map<SubjectStore, String> urls) {
   /** Makes it immutable. */
@@ -15,7 +15,7 @@ public record StoreUrls(Map<SubjectStore, String> urls) {
     urls = Map.copyOf(urls);
   }
 
-  /** The URL of a place that is there. */
+  /** The URL of an available store. */
   public String url(SubjectStore storeKind) {
     String url = urls.get(storeKind);
     if (url == null) {
@@ -35,7 +35,7 @@ public record StoreUrls(Map<SubjectStore, String> urls) {
     return path < 0 ? rest : rest.substring(0, path);
   }
 
-  /** The first host and port of a place. */
+  /** The first host and port of a store. */
   String address(SubjectStore storeKind) {
     return url(storeKind).replaceFirst("^[a-z]+://", "").replaceAll("[,/?].*", "");
   }

@@ -11,9 +11,9 @@ public interface Subject extends AutoCloseable {
   LockHandle lockHandle(String lock) throws Exception;
 
   /**
-   * Takes a lock for good.
+   * Acquires a lock without releasing it.
    *
-   * @return what an application has to keep in order to give it back
+   * @return the object that an application needs to release it
    */
   default Object hold(String lock, long waitMillis) throws Exception {
     LockHandle lockHandle = lockHandle(lock);
@@ -24,7 +24,7 @@ public interface Subject extends AutoCloseable {
   }
 
   /**
-   * Access to several locks, which are taken all together or not at all. As {@link #lockHandle}.
+   * Access to several locks, acquired all or none. Confined to a thread like {@link #lockHandle}.
    */
   default LockHandle groupHandle(List<String> locks) throws Exception {
     throw new UnsupportedOperationException("It takes one lock at a time.");
@@ -35,7 +35,7 @@ public interface Subject extends AutoCloseable {
     throw new UnsupportedOperationException("It runs no methods.");
   }
 
-  /** A thread that used grips is done: the place to close what is kept per thread. */
+  /** Called when a thread that used handles ends; closes resources kept per thread. */
   default void onThreadExit() throws Exception {}
 
   @Override
@@ -49,10 +49,9 @@ public interface Subject extends AutoCloseable {
 
   /** One thread's access to one lock. */
   interface LockHandle {
-    /** Waits at most so long; returns whether the lock is now held. */
+    /** Waits at most this long; returns whether the lock is now held. */
     boolean take(long waitMillis) throws Exception;
 
-    /** Gives it back. */
     void release() throws Exception;
   }
 }

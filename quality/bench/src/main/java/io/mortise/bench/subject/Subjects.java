@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** Everything that can be measured, and what it can take part in. */
+/** The subjects of the bench, with their traits. */
 @SuppressWarnings("ImmutableEnumChecker") // Its set is never changed, its openers have no state.
 public enum Subjects {
   REENTRANT(
@@ -311,7 +311,7 @@ public enum Subjects {
   DYNAMODB_UPDATES(SubjectStore.DYNAMODB, KeyValueLocks.DynamoDbUpdateLock::new, PAIRS),
   DYNAMODB_SHEDLOCK(SubjectStore.DYNAMODB, ShedLockLocks::dynamoDb, PAIRS);
 
-  /** Which store a subject's locks are in. */
+  /** The store of a subject's locks. */
   public enum SubjectStore {
     PROCESS,
     REDIS,
@@ -327,11 +327,11 @@ public enum Subjects {
     DYNAMODB
   }
 
-  /** What a subject is, and which workloads it can take part in. */
+  /** A trait of a subject. Traits decide the workloads it takes part in. */
   public enum SubjectTrait {
     /** Ours, not a peer. */
     OWN,
-    /** Can be taken and given back without contention. */
+    /** Can be acquired and released without contention. */
     PAIRS,
     /** Can run a method under a lock. */
     CALLS,
@@ -343,7 +343,7 @@ public enum Subjects {
     GROUPS,
     /** Keeps a held lock alive by itself. */
     KEEPS,
-    /** Its locks stay with their process when they are given back. */
+    /** Its locks stay with their process after a release. */
     IDLES,
     /** Can have thousands of waiters, each of which stands in the store's own queue. */
     CROWDS
@@ -376,17 +376,15 @@ public enum Subjects {
     return subjectOpener.open(storeUrls);
   }
 
-  /** Where its locks are. */
   public SubjectStore place() {
     return storeKind;
   }
 
-  /** Whether it has a trait. */
   public boolean is(SubjectTrait subjectTrait) {
     return subjectTraits.contains(subjectTrait);
   }
 
-  /** What people call it: lower case, with hyphens. */
+  /** Its name in reports and on the command line: lower case, with hyphens. */
   public String label() {
     return name().toLowerCase(java.util.Locale.ROOT).replace('_', '-');
   }

@@ -10,9 +10,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A row that counts tickets and turns, by a connection per thread: one durable statement to join,
- * one to pass the lock on, and a look as often as Mortise has where nothing pushes. The limit for a
- * hand-off by a row, and no lock to use: who gives up or dies keeps its turn.
+ * A row that counts tickets and turns, with a connection per thread: one durable statement to
+ * enqueue, one to hand off, and polls as frequent as Mortise's without notifications. The limit for
+ * a hand-off by a row, but useless as a lock: a waiter that gives up or dies keeps its turn.
  */
 final class TicketRowLock extends DatabaseSubject {
   private static final long POLL_NANOS = TimeUnit.MICROSECONDS.toNanos(400);

@@ -1,4 +1,4 @@
--- What the bench's hand-written protocol and the peers need, for every database that is measured.
+-- Tables of the bench's hand-written protocols and of the peers, for every measured database.
 
 create table if not exists plain_lock (name varchar(255) primary key, holder bigint not null, since timestamp not null);
 

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * A checkout of the project in which the shop and the tool are built: this one, or that of an
- * earlier version. Immutable.
+ * A built checkout of the project, with the shop and the tool: this one, or an earlier version.
+ * Immutable.
  */
 record Checkout(Path root) {
 
@@ -34,7 +34,7 @@ record Checkout(Path root) {
         "-XX:TieredStopAtLevel=1");
   }
 
-  /** The shop has no store of its own for etcd. */
+  /** The shop does not depend on the etcd store. */
   private List<String> toolJars(String prefix) throws IOException {
     Path tool = root.resolve("target/mortise");
     Path app = tool.resolve(Files.readString(tool.resolve("current")).strip());

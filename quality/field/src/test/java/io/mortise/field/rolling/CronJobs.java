@@ -16,7 +16,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** A job that each host starts at each tick by {@code mortise run}. Thread-safe. */
+/** A job that each host starts at each tick, by {@code mortise run}. Thread-safe. */
 final class CronJobs implements AutoCloseable {
   static final Schedule SCHEDULE =
       new Schedule("cron", true, 15_000, 8_000, ShopDatabase.WorkInterval::tick);
@@ -25,7 +25,7 @@ final class CronJobs implements AutoCloseable {
   /** A line of the job when it begins or ends. */
   private static final Pattern MARK = Pattern.compile("(begin|end) (\\d+) (\\S+) (\\d+)");
 
-  /** The job: what it does is seen outside, whatever became of its host's network. */
+  /** The job. Its effect is visible outside, even without its host's network. */
   private static final String JOB =
       "echo \"begin $0 $1 $(date +%s%3N)\" >>\"$2\"; sleep 2;"
           + " echo \"end $0 $1 $(date +%s%3N)\" >>\"$2\"";
@@ -48,7 +48,7 @@ final class CronJobs implements AutoCloseable {
   /**
    * Starts a thread for each host.
    *
-   * @param checkout whose tool is taken
+   * @param checkout with the tool to run
    */
   CronJobs(
       List<SimulatedHost> hosts,
@@ -102,7 +102,7 @@ final class CronJobs implements AutoCloseable {
     return new ArrayList<>(runs);
   }
 
-  /** The job as it was seen outside. */
+  /** The runs of the job, as observed outside. */
   List<ShopDatabase.WorkInterval> jobs() throws IOException {
     if (!Files.exists(marks)) {
       return List.of();

@@ -15,13 +15,13 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
-/** Customers that order without end, each time of another instance. Thread-safe. */
+/** Customers that order continuously, from another instance each time. Thread-safe. */
 final class Customers implements AutoCloseable {
   private static final int EACH = 2;
   private static final Duration ANSWER = Duration.ofSeconds(40);
   private static final Duration CONNECT = Duration.ofSeconds(5);
 
-  /** No answer. */
+  /** Instead of a status: no answer. */
   static final int NONE = -1;
 
   /**

@@ -11,29 +11,28 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 
-/** Finds from outside which rules a deployment has broken. For one thread. */
+/** Finds rule violations of a deployment, by observation from outside. For one thread. */
 final class DeploymentChecker {
   private static final int PERMITS = 2;
 
-  /** An answer while nothing is wrong; with two cores for all. */
+  /** The bound of an answer without faults, with two cores for all processes. */
   private static final long CALM_MILLIS = 5_000;
 
   private static final long LEAST_ORDERS = 100;
 
-  /** Far more than any work of the shop or of the cron takes. */
+  /** Far longer than any work of the shop or of the cron. */
   private static final long LONGEST_WORK_MILLIS = 15_000;
 
-  /** A statement may be that late after a fault of its host: the network sends it again. */
+  /** The latest arrival of a statement after a fault of its host: the network retransmits it. */
   private static final long LATEST_ARRIVAL_MILLIS = 20_000;
 
-  /** Exit status of {@code mortise run}: another host has it. */
+  /** Exit status of {@code mortise run}: another host holds the lock. */
   private static final int BUSY = 75;
 
-  /** Something that may not be. */
   record Violation(long at, String text) {}
 
   /**
-   * What the store promises.
+   * The guarantees of the store.
    *
    * @param keepsAtLeast whether a lock can be shut for a time
    * @param forgetsOnFailover whether a new leader may lack grants of the former one
@@ -57,11 +56,11 @@ final class DeploymentChecker {
     this.faults = faults;
     this.guarantee = guarantee;
     this.keptMillis = guarantee.ttl().toMillis() / 3;
-    // The dead may have held the product and a permit.
+    // A dead instance may have held the product lock and a permit.
     this.sparedMillis = guarantee.expiry().toMillis() * 2 + CALM_MILLIS;
   }
 
-  /** How many ticks were judged. */
+  /** The number of judged ticks. */
   int calmTicks() {
     return calmTicks;
   }
@@ -74,14 +73,14 @@ final class DeploymentChecker {
     violations.add(new Violation(at, text));
   }
 
-  /** Purchases and the stock agree. */
+  /** Checks that purchases and the stock agree. */
   void judgeStock(long sold, long taken) {
     if (sold != taken) {
       add(DeploymentFaultLog.now(), sold + " were sold, and " + taken + " taken from the stock");
     }
   }
 
-  /** Tokens of one row never fall. */
+  /** Checks that tokens of one row never fall. */
   void judgeTokens(String row, List<FencedWrite> writes) {
     long highest = Long.MIN_VALUE;
     for (FencedWrite write : writes) {
@@ -93,11 +92,11 @@ final class DeploymentChecker {
   }
 
   /**
-   * Two instances lead at one time if one writes after its successor has, or both have one token.
-   * The first is excused where a failover forgets grants, and on a harmed host, whose statements
-   * may be late.
+   * Checks that one instance leads at a time: none writes after its successor has, and no two have
+   * the same token. A late write is excused where a failover forgets grants, and on a faulty host,
+   * whose statements may be late.
    *
-   * @param refused writes that changed nothing, as the row had seen a later token
+   * @param refused writes rejected because the row had seen a later token
    */
   void judgeLeaders(List<FencedWrite> writes, List<FencedWrite> refused) {
     Map<Long, String> leaders = new HashMap<>();
@@ -122,7 +121,7 @@ final class DeploymentChecker {
         && (!guarantee.forgetsOnFailover() || faults.isWithoutFailover(work.from(), work.until()));
   }
 
-  /** Until when nobody else may have the lock of this work, whether it has ended or not. */
+  /** The time until which no other worker may hold the lock of this work, ended or not. */
   private long heldUntil(WorkInterval work, boolean local) {
     if (isAccountable(work, local)) {
       return work.until();
@@ -136,9 +135,9 @@ final class DeploymentChecker {
   }
 
   /**
-   * At most as many at a time, in the order of their begin.
+   * Checks that at most so many works overlap. Works are in the order of their begin.
    *
-   * @param local whether work shows on its host itself, so that it has to end in a partition too
+   * @param local whether work is observed on its host, so that it has to end in a partition too
    */
   void judgeOverlaps(String what, int most, boolean local, List<WorkInterval> works) {
     List<WorkInterval> current = new ArrayList<>();
@@ -153,7 +152,7 @@ final class DeploymentChecker {
     }
   }
 
-  /** Work ends where nothing was done to its host and to the servers: no lease was lost. */
+  /** Checks that work ends if neither its host nor the servers had a fault: no lease was lost. */
   private void judgeEnds(String what, List<WorkInterval> works, long until) {
     for (WorkInterval work : works) {
       long latest = work.from() + LONGEST_WORK_MILLIS;
@@ -169,10 +168,10 @@ final class DeploymentChecker {
   }
 
   /**
-   * A job that is started at ticks, in milliseconds.
+   * The schedule of a job. Times are in milliseconds.
    *
-   * @param local whether it shows on its host itself
-   * @param atLeast for how long its lock is shut, and so how late a host may be
+   * @param local whether it is observed on its host
+   * @param atLeast how long its lock stays taken, hence how late a host may be
    */
   record Schedule(
       String what, boolean local, long period, long atLeast, Function<WorkInterval, Long> tick) {
@@ -183,8 +182,8 @@ final class DeploymentChecker {
   }
 
   /**
-   * Once for each tick, and never two at a time. Hosts that are harmed or late may run it again; so
-   * may all where the store keeps no times.
+   * Checks that the job runs once for each tick, and never twice at a time. Faulty or late hosts
+   * may run it again; so may all hosts if the store keeps no at-least times.
    */
   void judgeTicks(Schedule schedule, List<WorkInterval> works, long from, long until) {
     judgeOverlaps(schedule.what(), 1, schedule.local(), works);
@@ -212,7 +211,7 @@ final class DeploymentChecker {
     }
   }
 
-  /** Checks that each run ends with 0 or "busy" while nothing is wrong. */
+  /** Checks that each run without faults ends with 0 or "busy". */
   void judgeCron(List<CronRun> runs) {
     for (CronRun run : runs) {
       boolean told = run.status() == 0 || run.status() == BUSY;
@@ -244,14 +243,14 @@ final class DeploymentChecker {
     }
   }
 
-  /** While the servers recover an order may fail, but its instance answers, and soon after. */
+  /** While the servers recover, an order may fail, but its instance answers within the bound. */
   private void judgeAnswer(Order order, long latest) {
     if (order.status() == Customers.NONE || order.answered() > latest) {
       add(order.asked(), order + " was not answered when the servers had recovered");
     }
   }
 
-  /** A run in which little was judged shows nothing. */
+  /** Checks that enough was judged for the run to be meaningful. */
   void judgeEffort(long served) {
     if (served < LEAST_ORDERS || calmTicks == 0) {
       add(DeploymentFaultLog.now(), served + " orders and " + calmTicks + " ticks are too few");

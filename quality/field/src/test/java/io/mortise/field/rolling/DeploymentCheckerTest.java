@@ -15,7 +15,7 @@ import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** Histories that are good or bad in one rule. */
+/** Histories that keep or break one rule. */
 class DeploymentCheckerTest {
   private static final Schedule JOB = new Schedule("job", true, 10_000, 3_000, WorkInterval::tick);
   private static final long END = 100_000;

@@ -1,30 +1,30 @@
 package io.mortise.field.rolling;
 
-/** Something that is done to the deployment. */
+/** A fault of the deployment. */
 enum DeploymentFault {
   /** Every instance is replaced by one of a later version. */
   UPGRADE("upgrade", Scope.INSTANCE),
-  /** Every instance ends when it is asked to, and starts again, one after the other. */
+  /** Instances are asked to end and restarted, one after the other. */
   ROLLING_RESTART("rolling restart", Scope.INSTANCE),
   /** An instance is killed. */
   KILL("kill -9", Scope.INSTANCE),
-  /** All processes of a host stand still for longer than the TTL. */
+  /** All processes of a host are paused for longer than the TTL. */
   FREEZE("frozen host", Scope.HOST),
-  /** A host is cut off for longer than the TTL. */
+  /** A host is partitioned for longer than the TTL. */
   PARTITION("partition", Scope.HOST),
-  /** A host's network is 200 ms long each way, and loses a fiftieth of the packets. */
+  /** A host's network has a latency of 200 ms each way, and loses 2 % of the packets. */
   SLOW("200 ms, 2 % loss", Scope.HOST),
-  /** A host's way out forgets all connections. */
+  /** A host's NAT forgets all connections. */
   FORGET("NAT forgets", Scope.HOST),
-  /** The servers' name has another address on a host. */
+  /** The servers' name resolves to another address on a host. */
   MOVE("DNS moves", Scope.HOST),
-  /** The server that leads is killed. */
+  /** The leading server is killed. */
   FAILOVER("failover", Scope.SERVERS),
   /** The servers have another certificate, of another authority. */
   CERTIFICATE("new certificate", Scope.SERVERS),
-  /** The servers may not write. */
+  /** The servers cannot write. */
   FULL_DISK("full disk", Scope.SERVERS),
-  /** Nobody does it: the machine has too much to do. */
+  /** Not injected: the machine was overloaded. */
   STALL("machine stood still", Scope.MACHINE);
 
   /** The victims of a fault. */
@@ -43,7 +43,7 @@ enum DeploymentFault {
     this.scope = scope;
   }
 
-  /** For people. */
+  /** Its name in reports. */
   String text() {
     return text;
   }
@@ -52,17 +52,17 @@ enum DeploymentFault {
     return scope;
   }
 
-  /** Whether its victims are asked to end, and so must let nobody wait for them. */
+  /** Whether its victims are asked to end, so that no other instance may wait for them. */
   boolean isAnnounced() {
     return this == UPGRADE || this == ROLLING_RESTART;
   }
 
-  /** Whether work that it meets may end at once and give its lock back, without a record. */
+  /** Whether it may end work in progress at once, releasing the lock without a record. */
   boolean mayEndWork() {
     return isAnnounced() || this == MOVE || this == STALL;
   }
 
-  /** Whether a random order may have it. */
+  /** Whether it is injected at random. */
   boolean isInjected() {
     return this != UPGRADE && this != STALL;
   }

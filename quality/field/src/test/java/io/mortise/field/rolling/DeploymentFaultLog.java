@@ -13,7 +13,7 @@ import java.util.function.Predicate;
 final class DeploymentFaultLog {
   private static final long STALL = 800;
 
-  /** The first statement after a pause may come without a look at the lease. */
+  /** After a pause the first statement may precede a check of the lease. */
   private static final long THAW = 1_000;
 
   private final List<FaultWindow> windows = new CopyOnWriteArrayList<>();
@@ -29,13 +29,13 @@ final class DeploymentFaultLog {
     return Clock.systemUTC().millis();
   }
 
-  /** Something that is done to the deployment. */
+  /** An action that injects a fault. */
   interface Harm {
-    /** Does it. Blocks until it is undone. */
+    /** Injects the fault. Blocks until it is healed. */
     void happen() throws Exception;
   }
 
-  /** Lets a fault happen, and records its window. */
+  /** Injects a fault and records its window. */
   void record(DeploymentFault fault, Set<String> victims, Harm harm) throws Exception {
     long from = now();
     try {
@@ -49,7 +49,7 @@ final class DeploymentFaultLog {
     windows.add(window);
   }
 
-  /** Records when this machine stands still. Runs until it is interrupted. */
+  /** Records pauses of this machine. Runs until it is interrupted. */
   void watchMachine() {
     long last = now();
     while (!Thread.currentThread().isInterrupted()) {
@@ -73,17 +73,17 @@ final class DeploymentFaultLog {
     return windows.stream().filter(which).noneMatch(each -> each.touches(from, until, after));
   }
 
-  /** Whether nothing at all was wrong. */
+  /** Whether no fault touches that time. */
   boolean isCalm(long from, long until) {
     return none(from, until, recovery, each -> true);
   }
 
-  /** Whether others at most were asked to end. */
+  /** Whether the only fault was that other instances were asked to end. */
   boolean isOrderly(String instance, long from, long until) {
     return none(from, until, recovery, each -> !each.fault().isAnnounced() || each.harms(instance));
   }
 
-  /** Whether neither an instance nor the servers were harmed. */
+  /** Whether neither the instance nor the servers had a fault. */
   boolean isSpared(String instance, long from, long until) {
     return none(
         from,
@@ -93,9 +93,9 @@ final class DeploymentFaultLog {
   }
 
   /**
-   * Whether the work of an instance or host can be judged: it did not stand still in that time.
+   * Whether the work of an instance or host can be judged: it was not paused in that time.
    *
-   * @param local whether the work shows on the host itself, so that no network delays it
+   * @param local whether the work is observed on the host, so that no network delays it
    */
   boolean isPunctual(String instance, long from, long until, boolean local) {
     return none(
@@ -110,11 +110,11 @@ final class DeploymentFaultLog {
   }
 
   /**
-   * Until when a lock that was held while nothing was wrong is surely kept from others, whatever
-   * became of its holder.
+   * The time until which a lock, held without faults, is surely kept from others, even if its
+   * holder fails.
    *
-   * @param from when it was held
-   * @param rest of a session's validity that no fault can take
+   * @param from the time at which it was held
+   * @param rest of the session's validity that no fault can shorten
    * @param forgetful whether a failover frees locks
    */
   long keptUntil(String instance, long from, long rest, boolean forgetful) {
@@ -130,12 +130,12 @@ final class DeploymentFaultLog {
         .orElse(Long.MAX_VALUE);
   }
 
-  /** Whether nothing was done to an instance, its host or the machine. */
+  /** Whether an instance, its host and the machine had no fault. */
   boolean isUnharmed(String instance, long from, long until) {
     return none(from, until, recovery, each -> each.harms(instance));
   }
 
-  /** Whether at most the servers were harmed, or instances asked to end. */
+  /** Whether only servers had faults, or instances were asked to end. */
   boolean isOfServers(long from, long until) {
     return none(
         from,
@@ -144,7 +144,7 @@ final class DeploymentFaultLog {
         each -> each.fault().scope() != Scope.SERVERS && !each.fault().isAnnounced());
   }
 
-  /** The end of the last recovery that a time touches; 0 if it touches none. */
+  /** The end of the last recovery that overlaps a time; 0 if none does. */
   long recovered(long from, long until) {
     return windows.stream()
         .filter(each -> each.touches(from, until, recovery))

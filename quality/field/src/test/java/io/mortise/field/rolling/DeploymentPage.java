@@ -33,7 +33,7 @@ final class DeploymentPage {
     this.until = orders.stream().mapToLong(Order::answered).max().orElse(1);
   }
 
-  /** Some lines of figures. */
+  /** Returns some lines of figures. */
   String summary(
       int cronRuns, DeploymentChecker checker, ProcessFootprint first, ProcessFootprint last) {
     long served = orders.stream().filter(order -> order.status() == 200).count();
@@ -70,7 +70,7 @@ final class DeploymentPage {
     return faults.stream().map(FaultWindow::fault).distinct().count();
   }
 
-  /** Writes the page, and returns where. */
+  /** Writes the page and returns its path. */
   Path write(Path folder, String summary, List<Violation> violations) throws IOException {
     List<String> svg = new ArrayList<>();
     Map<String, List<FaultWindow>> rows = new TreeMap<>();

@@ -49,7 +49,7 @@ final class EtcdLocks implements LockServers {
     cluster.leaderOfAll();
   }
 
-  /** The alarm that a member raises when its space is used up: nobody may write until it is off. */
+  /** Raises the alarm of a member without space: all writes fail until it is disarmed. */
   @Override
   public void fillDisk(Duration time) {
     EtcdServer member = cluster.member(0);
@@ -72,7 +72,7 @@ final class EtcdLocks implements LockServers {
     return ServerKeys.documents(cluster.member(0));
   }
 
-  /** Etcd does not list them: the descriptors of instances count them. */
+  /** Etcd does not list its connections; they appear in the descriptors of instances. */
   @Override
   public long connections() {
     return 0;

@@ -25,7 +25,7 @@ final class HostProcess implements AutoCloseable {
             .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
             .start();
     lifeline = Lifeline.attach("kill -9 " + process.pid());
-    // Its number may be another's later.
+    // The process id may be reused later.
     var unused = process.onExit().thenRun(lifeline::destroyForcibly);
   }
 
@@ -66,17 +66,16 @@ final class HostProcess implements AutoCloseable {
     return status;
   }
 
-  /** SIGSTOP, to it and to what it has started. */
+  /** Sends SIGSTOP to it and to its descendants. */
   void pause() {
     signal("-STOP");
   }
 
-  /** SIGCONT. */
+  /** Sends SIGCONT to the same processes. */
   void resume() {
     signal("-CONT");
   }
 
-  /** SIGTERM. */
   void terminate() {
     process.destroy();
   }
@@ -87,7 +86,6 @@ final class HostProcess implements AutoCloseable {
     SimulatedHost.run(command.toArray(String[]::new));
   }
 
-  /** SIGKILL. */
   @Override
   public void close() {
     process.destroyForcibly();

@@ -7,7 +7,7 @@ import java.io.UncheckedIOException;
 final class Lifeline {
   private Lifeline() {}
 
-  /** Returns the shell that waits; destroy it to take the command back. */
+  /** Returns the waiting shell; destroying it cancels the command. */
   static Process attach(String command) {
     try {
       return new ProcessBuilder("sh", "-c", "read _; " + command)

@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 
-/** The store of the deployment's locks: its servers, and harm to them. For one thread. */
+/** The servers of the deployment's locks, and their faults. For one thread. */
 interface LockServers extends AutoCloseable {
 
   /** The URL, with {@code localhost} as the host. */
@@ -14,16 +14,16 @@ interface LockServers extends AutoCloseable {
   /** The ports of all servers on the loopback. */
   List<Integer> ports();
 
-  /** The faults of servers that it can have. */
+  /** The supported faults of servers. */
   Set<DeploymentFault> can();
 
-  /** Kills the server that leads, and starts it again. Blocks until all serve. */
+  /** Kills the leading server and restarts it. Blocks until all serve. */
   void failOver();
 
-  /** Takes all space that the servers may write, for so long. Blocks until all serve. */
+  /** Fills the servers' disks for this time. Blocks until all serve. */
   void fillDisk(Duration time);
 
-  /** Has the servers show another certificate, of another authority; nothing without TLS. */
+  /** Gives the servers a certificate of another authority; does nothing without TLS. */
   default void renewCertificate() throws IOException {}
 
   /** Rows or keys of locks, sessions and waiters. */
@@ -32,17 +32,17 @@ interface LockServers extends AutoCloseable {
   /** Connections of clients. */
   long connections();
 
-  /** Whether a lock can be shut for a time, so that a tick is never run twice. */
+  /** Whether the store keeps at-least times, so that no tick runs twice. */
   default boolean keepsAtLeast() {
     return true;
   }
 
-  /** The longest time after which a dead holder's lock is free, if somebody waits for it. */
+  /** The longest time until a dead holder's lock is free, if it has a waiter. */
   default Duration expiry(Duration ttl) {
     return ttl;
   }
 
-  /** Whether a new leader may lack what the former one has granted. */
+  /** Whether a new leader may lack grants of the former one. */
   default boolean forgetsOnFailover() {
     return false;
   }

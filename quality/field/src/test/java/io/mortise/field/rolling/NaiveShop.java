@@ -25,8 +25,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The control: a shop that believes in its lock. It is a key of etcd that hangs on a lease; the
- * client reports no loss, waiters poll, and writes carry no token. A process of its own.
+ * The negative control: a shop that trusts its lock, a key of etcd with a lease. The client reports
+ * no loss, waiters poll, and writes carry no token. Runs as a separate process.
  */
 final class NaiveShop {
   private static final int TTL_SECONDS = 4;
@@ -82,7 +82,7 @@ final class NaiveShop {
       sell(product);
       status = 200;
     } catch (SQLException | IOException e) {
-      // The customer hears of it.
+      // The customer gets an error.
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
@@ -123,7 +123,7 @@ final class NaiveShop {
         ask("lease/keepalive", lease);
       }
     } catch (IOException | InterruptedException e) {
-      // Nobody is told.
+      // The loss is not reported.
     }
   }
 
@@ -136,7 +136,7 @@ final class NaiveShop {
         rows.next();
         inStock = rows.getInt(1);
       }
-      // Long, so that most faults meet somebody inside.
+      // Long, so that most faults hit a holder.
       Thread.sleep(1000);
       statement.execute(
           "INSERT INTO purchase (product, quantity, instance) VALUES (%d, 1, '%s')"

@@ -22,7 +22,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** One PostgreSQL server that speaks TLS, on a disk of its own where the machine allows that. */
+/** A PostgreSQL server with TLS, on its own disk where the machine allows that. */
 final class PostgresLocks implements LockServers {
   private static final Duration RECOVERY = Duration.ofMinutes(1);
 
@@ -51,7 +51,7 @@ final class PostgresLocks implements LockServers {
             : PostgresServer.start(programs, arguments);
   }
 
-  /** Its own authority each time: the file of those that clients trust has the former one too. */
+  /** Each certificate has a new authority; the clients' trust file keeps the former one too. */
   private void renewFiles() throws IOException {
     Path made = Files.createTempDirectory(folder, "certificate");
     RedisSecurity next = RedisSecurity.make(made, "", "");
@@ -79,7 +79,7 @@ final class PostgresLocks implements LockServers {
         + trusted;
   }
 
-  /** The server takes it at once; connections that there are end, so that all meet it. */
+  /** The server loads it at once; open connections are ended, so that all clients meet it. */
   @Override
   public void renewCertificate() throws IOException {
     renewFiles();
@@ -119,7 +119,7 @@ final class PostgresLocks implements LockServers {
       throw new UncheckedIOException(e);
     }
     if (!serves()) {
-      // It stops where it cannot write its log.
+      // The server stops when it cannot write its log.
       server.restart();
     }
     BoundedWait.until(RECOVERY, "PostgreSQL served again", this::serves);
@@ -132,7 +132,7 @@ final class PostgresLocks implements LockServers {
         out.write(block);
       }
     } catch (IOException full) {
-      // That was to be reached.
+      // The disk is full, as intended.
     }
   }
 

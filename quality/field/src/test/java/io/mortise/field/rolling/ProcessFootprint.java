@@ -14,12 +14,12 @@ import java.util.regex.Pattern;
 /**
  * Resources of the oldest instance and of the servers at one moment.
  *
- * @param figures by what they count
+ * @param figures by name
  */
 record ProcessFootprint(Map<String, Long> figures) {
   private static final Pattern TOTAL = Pattern.compile("Total\\s+\\d+\\s+(\\d+)");
 
-  /** More than this is growth. Requests and ends in flight are fewer. */
+  /** A larger increase is growth. Requests and closes in flight are fewer. */
   private static final Map<String, Long> SLACK =
       Map.of(
           "threads", 8L,
@@ -28,7 +28,7 @@ record ProcessFootprint(Map<String, Long> figures) {
           "records of the store", 60L,
           "connections of the store", 6L);
 
-  /** Takes one. Blocks for a collection of the instance's garbage. */
+  /** Takes a footprint. Blocks for a garbage collection of the instance. */
   static ProcessFootprint take(HostProcess instance, LockServers servers)
       throws IOException, InterruptedException {
     Map<String, Long> figures = new LinkedHashMap<>();

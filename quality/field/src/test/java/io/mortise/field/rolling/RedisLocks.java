@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
-/** A Redis master with two replicas and three Sentinels, which know each other by name. */
+/** A Redis master with two replicas and three Sentinels, which address each other by name. */
 final class RedisLocks implements LockServers {
   private static final Duration SILENCE = Duration.ofSeconds(2);
   private static final Duration RECOVERY = Duration.ofMinutes(1);
@@ -49,7 +49,7 @@ final class RedisLocks implements LockServers {
         () -> sentinels.isAgreed() && sentinels.isWhole());
   }
 
-  /** Redis is told that it may not use a byte more, upon which it refuses to write. */
+  /** Sets the memory limit to one byte, so that Redis refuses writes. */
   @Override
   public void fillDisk(Duration time) {
     RedisServer master = sentinels.master();
@@ -64,7 +64,7 @@ final class RedisLocks implements LockServers {
     return Long.parseLong(sentinels.master().ask("DBSIZE").get(0));
   }
 
-  /** Also those of the pushes; Sentinels have connections too, and name them. */
+  /** Includes connections for notifications, but not those of Sentinels, which are named. */
   @Override
   public long connections() {
     return sentinels.servers().stream()

@@ -27,13 +27,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * Three hosts with two instances of the shop and a cron each, customers, and faults in an order
- * that the seed gives. For one thread.
+ * Three hosts with two instances of the shop and a cron each, customers, and faults in the order of
+ * the seed. For one thread.
  */
 final class RollingDeployment {
   private static final int HOSTS = 3;
 
-  /** Between two faults, so that there are times in which nothing is wrong. */
+  /** The pause between two faults, so that there are times without faults. */
   private static final Duration REST = Duration.ofSeconds(25);
 
   private static final Duration RECOVERY = Duration.ofSeconds(20);
@@ -46,7 +46,7 @@ final class RollingDeployment {
   /**
    * The parameters of a run.
    *
-   * @param before whose instances the deployment begins with; {@code now} for no upgrade
+   * @param before the checkout of the first instances; {@code now} for no upgrade
    * @param naive whether instances of {@link NaiveShop} stand in for those of the shop
    */
   record Plan(
@@ -68,10 +68,10 @@ final class RollingDeployment {
   private volatile Checkout checkout;
 
   /**
-   * A deployment of which nothing runs yet.
+   * Creates a deployment without starting it.
    *
    * @param folder for logs and the page
-   * @param tell hears what happens, a line each
+   * @param tell receives progress, line by line
    */
   RollingDeployment(
       Plan plan,
@@ -88,7 +88,7 @@ final class RollingDeployment {
     this.checkout = plan.before();
   }
 
-  /** Runs. Blocks for the plan's time and some minutes more. Leaves no process behind. */
+  /** Runs the deployment. Blocks for the plan's time and some minutes. Leaves no process behind. */
   Result run() throws Exception {
     DeploymentChecker checker =
         new DeploymentChecker(
@@ -215,7 +215,7 @@ final class RollingDeployment {
     return addresses;
   }
 
-  /** The one that lives on, so that one can see what grows. */
+  /** The instance that is never restarted, so that leaks accumulate in it. */
   private ShopInstance veteran() {
     return instances.get(instances.size() - 1);
   }
@@ -230,7 +230,7 @@ final class RollingDeployment {
     Thread.sleep(time.toMillis());
   }
 
-  /** One after the other; one fault meets instances of both versions. */
+  /** Upgrades the instances one by one; one fault hits instances of both versions. */
   private void upgrade() throws Exception {
     checkout = plan.now();
     int half = instances.size() / 2;
@@ -242,7 +242,7 @@ final class RollingDeployment {
     rest(RECOVERY);
   }
 
-  /** One after the other, then two at a time, and anew. */
+  /** Injects the faults one by one, then in pairs, and over again. */
   private void injectFaults(long end) throws Exception {
     List<DeploymentFault> left = new ArrayList<>();
     boolean together = true;
@@ -288,7 +288,7 @@ final class RollingDeployment {
     }
   }
 
-  /** Waits for the end of tasks that have been told to end, and interrupts those that go on. */
+  /** Awaits tasks that have been asked to end, then interrupts the rest. */
   static void end(ExecutorService threads, long seconds) {
     threads.shutdown();
     try {

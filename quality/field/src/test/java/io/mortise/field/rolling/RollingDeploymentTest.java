@@ -20,8 +20,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * The deployment for {@code -Dmortise.rolling=} minutes on {@code -Dmortise.rolling.store=}
- * postgresql, redis or etcd, with {@code -Dmortise.rolling.seed=}; from the checkout {@code
- * -Dmortise.rolling.before=} to this one. See {@code quality/field/roll}.
+ * postgresql, redis or etcd, with {@code -Dmortise.rolling.seed=}; upgrading from the checkout
+ * {@code -Dmortise.rolling.before=} to this one. See {@code quality/field/roll}.
  */
 @Tag("rolling")
 @Timeout(7200)
@@ -85,7 +85,7 @@ class RollingDeploymentTest {
     assertThat(run(servers, false).violations()).isEmpty();
   }
 
-  /** Without loss detection, push and fences. */
+  /** The naive shop lacks loss detection, notifications and fencing. */
   @Test
   void givenNaiveShop_thenTheJudgeFindsLostUpdates() throws Exception {
     Result result = run(servers("etcd"), true);

@@ -13,8 +13,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The database of the shop, which no fault harms. Triggers write down what was let in, in the order
- * of the commits of each row. For one thread.
+ * The database of the shop, exempt from faults. Triggers record accepted writes, in commit order
+ * for each row. For one thread.
  */
 final class ShopDatabase implements AutoCloseable {
   static final int PRODUCTS = 3;
@@ -88,7 +88,7 @@ final class ShopDatabase implements AutoCloseable {
     return server.port();
   }
 
-  /** The properties by which an instance of the shop finds it, and soon notices what is gone. */
+  /** Properties by which an instance connects to it, and soon detects broken connections. */
   List<String> properties(String instance) {
     return List.of(
         "spring.datasource.url=jdbc:postgresql://localhost:"
@@ -136,12 +136,12 @@ final class ShopDatabase implements AutoCloseable {
     return MILLIS.formatted(time);
   }
 
-  /** A write of a row that refuses stale tokens: when, with which token, and of which instance. */
+  /** A write of a row that rejects stale tokens: its time, token and instance. */
   record FencedWrite(long at, long token, String who) {}
 
   /**
-   * Of one row, {@code product/1} or {@code summary/1}, in their order; or {@code summary/refused},
-   * without tokens.
+   * Writes of one row, {@code product/1} or {@code summary/1}, in order; or {@code
+   * summary/refused}, without tokens.
    */
   List<FencedWrite> writes(String row) {
     return rows(
@@ -150,7 +150,7 @@ final class ShopDatabase implements AutoCloseable {
         each -> new FencedWrite(each.getLong(1), each.getLong(2), each.getString(3)));
   }
 
-  /** How many were sold according to the orders, and according to the stock. */
+  /** The number of sold items according to the orders, and according to the stock. */
   long[] sold() {
     return rows(
             "SELECT (SELECT coalesce(sum(quantity), 0) FROM purchase),"
@@ -162,7 +162,7 @@ final class ShopDatabase implements AutoCloseable {
   }
 
   /**
-   * A time in which an instance did something under a lock.
+   * The time of an instance's work under a lock.
    *
    * @param until 0 if it did not end
    */

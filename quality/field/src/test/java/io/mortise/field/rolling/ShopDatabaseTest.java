@@ -19,7 +19,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What the triggers record of orders and leaders. */
+/** The triggers record orders and leaders. */
 @Tag("extended")
 class ShopDatabaseTest {
   private static final String WAITING =
@@ -81,7 +81,7 @@ class ShopDatabaseTest {
           CompletableFuture.runAsync(
               () -> update(other, "product", 8), task -> new Thread(task).start());
       BoundedWait.until(BoundedWait.ANSWER, "the other waits", () -> number(watch, WAITING) == 1);
-      // So that times in milliseconds differ.
+      // Lets times in milliseconds differ.
       Thread.sleep(20);
       buy(one, "host1a");
       BoundedWait.join(waiting);

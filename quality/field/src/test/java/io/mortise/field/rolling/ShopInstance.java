@@ -18,7 +18,7 @@ final class ShopInstance {
   private static final Duration LOOK = Duration.ofMillis(300);
   private static final Duration HEALTH = Duration.ofSeconds(3);
 
-  /** Spring Boot's own grace is 30 s. */
+  /** Spring Boot's grace period is 30 s. */
   private static final long GRACE_SECONDS = 45;
 
   private static final HttpClient HTTP = HttpClient.newBuilder().connectTimeout(HEALTH).build();
@@ -30,7 +30,7 @@ final class ShopInstance {
   private final Command command;
   private volatile @Nullable HostProcess process;
 
-  /** How an instance is started. */
+  /** The command that starts an instance. */
   interface Command {
     /** The whole command, for an instance that has this name and listens at this address. */
     List<String> of(String name, String address, int port, List<String> jvmOptions)
@@ -72,7 +72,7 @@ final class ShopInstance {
     process = host.start(whole, log);
   }
 
-  /** Blocks until it is well. If it ends meanwhile, it is started again, as a cluster does. */
+  /** Blocks until it is healthy. If it ends meanwhile, restarts it, as a cluster does. */
   void awaitUp() {
     BoundedWait.until(
         START,

@@ -12,10 +12,9 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A host of the deployment. As root on Linux it is a network namespace, else an address of the
- * loopback. Its processes find every server under the name {@code localhost}, which a hosts file of
- * its own leads to a gateway: relays with the servers' ports. For one thread, but for {@link
- * #start}.
+ * A host of the deployment. As root on Linux it is a network namespace, else a loopback address.
+ * Its hosts file maps {@code localhost} to a gateway with a relay for each server's port. For one
+ * thread, except for {@link #start}.
  */
 final class SimulatedHost implements AutoCloseable {
   private final String name;
@@ -85,7 +84,7 @@ final class SimulatedHost implements AutoCloseable {
   }
 
   /**
-   * Opens relays at the gateway's address, leads the hosts file there, and closes former relays.
+   * Opens relays at the gateway's address, points the hosts file there, and closes former relays.
    */
   private void openGateway() throws IOException {
     List<FaultInjectionProxy> former = relays;
@@ -99,7 +98,7 @@ final class SimulatedHost implements AutoCloseable {
     former.forEach(FaultInjectionProxy::close);
   }
 
-  /** Also its own name, which frameworks look up. */
+  /** Includes the host's own name, which frameworks look up. */
   private String hosts() throws IOException {
     String own = Files.readString(Path.of("/proc/sys/kernel/hostname")).strip();
     return subnet + gateway + " localhost\n" + address() + " " + own + "\n";
@@ -157,7 +156,7 @@ final class SimulatedHost implements AutoCloseable {
     return isFrozen;
   }
 
-  /** Cuts the host off. Nothing gets in or out, and neither side hears of that. */
+  /** Partitions the host: packets are dropped silently. */
   void partition() {
     if (isolated) {
       must("ip", "link", "set", link(), "down");
@@ -174,7 +173,7 @@ final class SimulatedHost implements AutoCloseable {
     }
   }
 
-  /** Delays all traffic, and some of it much more, as packets that are sent again. */
+  /** Delays all traffic, and some of it as long as retransmitted packets. */
   void slowDown() {
     relays.forEach(relay -> relay.weather(NetworkCondition.LOSSY));
   }
@@ -183,12 +182,12 @@ final class SimulatedHost implements AutoCloseable {
     relays.forEach(relay -> relay.weather(NetworkCondition.FAIR));
   }
 
-  /** Has the way out forget all connections, of which neither side hears. */
+  /** Makes the NAT forget all connections, unnoticed by either side. */
   void forgetConnections() {
     relays.forEach(FaultInjectionProxy::forget);
   }
 
-  /** Gives the name of the servers another address; nobody listens at the former one. */
+  /** Gives the servers' name another address; nothing listens at the former one. */
   void moveNames() throws IOException {
     gateway = gateway == 1 ? 3 : 1;
     openGateway();

@@ -1,6 +1,6 @@
 /**
- * A deployment that rolls: several hosts with instances of the shop and a cron, customers, faults
- * one after the other and together, and a checker outside.
+ * A rolling deployment: hosts with instances of the shop and a cron, customers, single and combined
+ * faults, and an outside checker.
  */
 @org.jspecify.annotations.NullMarked
 package io.mortise.field.rolling;

@@ -36,7 +36,7 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Between the restart of a server and its confirmation of what it had granted. */
+/** Leases between the restart of a server and its confirmation of their grants. */
 class LeaseInDoubtTest {
   private static final Duration LONG = Duration.ofSeconds(30);
 
@@ -49,7 +49,7 @@ class LeaseInDoubtTest {
           .ttl(LONG)
           .build();
 
-  /** Its renewals can be sent at once, and its acquires fail when it is told to. */
+  /** A store whose renewals can be triggered, and whose acquires fail on demand. */
   private final class RestartedStore extends ForwardingStore {
     RestartedStore(MemStore store) {
       super(store);

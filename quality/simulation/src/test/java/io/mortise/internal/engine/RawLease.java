@@ -5,7 +5,7 @@ import io.mortise.LeaseLostException;
 import io.mortise.internal.engine.state.LeaseImpl;
 import io.mortise.internal.engine.state.LeaseLeakDetector;
 
-/** What the engine knows of a lease and no caller sees. */
+/** The engine's knowledge of a lease that callers cannot see. */
 public final class RawLease {
   private RawLease() {}
 

@@ -32,13 +32,13 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Documents in a folder, for the processes of one host. Neither a move nor the creation of a file
- * compares a version, so each step holds the lock of a file: the system gives it to one process at
- * a time, and takes it from a process that dies. A process opens a folder once: its own locks do
- * not exclude each other.
+ * Documents in a folder, for the processes of one host. Neither moving nor creating a file compares
+ * a version, so each step holds a file lock: the system grants it to one process at a time, and
+ * revokes it when a process dies. A process opens a folder once, as its own file locks do not
+ * exclude each other.
  *
- * <p>A process that is stopped in a step stops all others, whose requests then fail, and are
- * executed when it goes on. A power cut may leave a document empty, since none is forced to disk.
+ * <p>A process paused in a step blocks all others; their requests fail, and are executed when it
+ * resumes. A power cut may leave a document empty, since none is forced to disk.
  */
 final class FileDocuments implements VersionedDocuments {
   private final Path folder;
@@ -60,7 +60,7 @@ final class FileDocuments implements VersionedDocuments {
             StandardOpenOption.WRITE);
   }
 
-  /** The store of the locks that are kept in a folder. */
+  /** Opens a store of locks in a folder. */
   static LockStore open(Path folder, Duration timeout, Ticker ticker, InstantSource wallClock) {
     try {
       FileDocuments documents = new FileDocuments(folder, timeout);
@@ -77,7 +77,7 @@ final class FileDocuments implements VersionedDocuments {
     }
   }
 
-  /** Takes a step while no other process does. */
+  /** Runs a step exclusively among processes. */
   @SuppressWarnings("try") // the lock is held, and not used
   private <T> CompletionStage<T> locked(Callable<T> step) {
     CompletableFuture<T> answer = new CompletableFuture<>();
@@ -111,7 +111,7 @@ final class FileDocuments implements VersionedDocuments {
     versions.write(ByteBuffer.allocate(Long.BYTES).putLong(0, value), (long) index * Long.BYTES);
   }
 
-  /** Keys are longer than names of files may be. */
+  /** Keys may be longer than file names can be. */
   private Path file(String key) throws Exception {
     byte[] digest = MessageDigest.getInstance("SHA-256").digest(key.getBytes(UTF_8));
     return folder.resolve("document-" + HexFormat.of().formatHex(digest));

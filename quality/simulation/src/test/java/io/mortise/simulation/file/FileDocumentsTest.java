@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 class FileDocumentsTest extends DocumentsContract {
   @TempDir private Path folder;
 
-  /** One for all, since a process opens a folder once. */
+  /** Shared by all, since a process opens a folder once. */
   private @Nullable FileDocuments opened;
 
   @Override

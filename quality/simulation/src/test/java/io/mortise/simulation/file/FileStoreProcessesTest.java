@@ -18,13 +18,13 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Processes over one folder, which count in a file that nothing but their lock protects. */
+/** Processes over one folder increment a counter in a file protected only by their lock. */
 class FileStoreProcessesTest {
   private static final int ROUNDS = 50;
 
   @TempDir private Path folder;
 
-  /** Counts, and then ends with the lock in its hands if that is asked for. */
+  /** Counts, then ends, still holding the lock if requested. */
   static final class Counter {
     private Counter() {}
 

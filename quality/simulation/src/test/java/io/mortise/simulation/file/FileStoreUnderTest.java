@@ -37,7 +37,7 @@ final class FileStoreUnderTest implements StoreUnderTest {
     return new FileStoreUnderTest(new ManualTime());
   }
 
-  /** On real time: for an engine, which waits by it. */
+  /** On real time, for an engine, which waits in it. */
   static StoreUnderTest onRealTime() {
     return new FileStoreUnderTest(Ticker.SYSTEM);
   }

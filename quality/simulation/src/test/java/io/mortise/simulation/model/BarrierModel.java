@@ -7,15 +7,13 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Three processes meet at a barrier for three, again and again. Each comes under the lock of the
+ * Three processes meet at a barrier for three, again and again. Each arrives under the lock of the
  * barrier, holds a lock of its index, writes its arrival, and queues for the lock of its neighbour.
- * Processes die, their sessions end, their time is over, and answers are lost: so often in all as
- * the model is told.
+ * Processes die, sessions end, timeouts pass and answers are lost, up to a total number of faults.
  *
- * <p>See invariants.md#a-generation-ends-once. Broken is: some of a generation pass while others
- * are told that it is broken; a party counts twice, or comes again before it was told; a generation
- * breaks although nobody of it gave up or died; one waits for a party that is gone, and nobody will
- * find out.
+ * <p>See invariants.md#a-generation-ends-once. Violations: some of a generation pass while others
+ * see it broken; a party counts twice, or arrives again before it knows the outcome; a generation
+ * breaks although none of its parties gave up or died; a party waits for a dead one undetected.
  */
 final class BarrierModel implements Model<PackedState> {
   private static final int PARTIES = 3;
@@ -25,18 +23,18 @@ final class BarrierModel implements Model<PackedState> {
   private static final int GENERATION = 0;
   private static final int ARRIVED = 1;
 
-  /** The id of the latest that came; 0 for none. */
+  /** The id of the latest arrival; 0 for none. */
   private static final int LAST = 2;
 
   private static final int BROKEN = 3;
 
-  /** Who holds the barrier's lock, from 1; 0 for nobody. */
+  /** The holder of the barrier's lock, from 1; 0 for none. */
   private static final int LOCK = 4;
 
-  /** How many faults may come yet. */
+  /** The number of remaining faults. */
   private static final int FAULTS = 5;
 
-  // What nobody in the model can see; a bit for each generation.
+  // Bookkeeping, invisible to processes; a bit for each generation.
   private static final int PASSED = 6;
   private static final int TOLD_BROKEN = 7;
   private static final int CAUSE = 8;
@@ -48,10 +46,10 @@ final class BarrierModel implements Model<PackedState> {
   private static final int OWN_GENERATION = 1;
   private static final int INDEX = 2;
 
-  /** What is on its way. */
+  /** The message in flight. */
   private static final int WIRE = 3;
 
-  /** In which generation its arrival was counted, until it is told how that ended; 0 for none. */
+  /** The generation that counted its arrival, until it knows the outcome; 0 for none. */
   private static final int COUNTED = 4;
 
   private static final int ENTRIES = 5;
@@ -70,7 +68,7 @@ final class BarrierModel implements Model<PackedState> {
   private static final int BREAKS = 5;
   private static final int DEAD = 6;
 
-  // On the way.
+  // In flight.
   private static final int NOTHING = 0;
   private static final int WRITE = 1;
   private static final int CAME = 2;
@@ -87,29 +85,29 @@ final class BarrierModel implements Model<PackedState> {
     BUILT,
     /** It is also wrong to pass with a party that has died. */
     PASSES_WITH_THE_LIVING_ONLY,
-    /** A party does not look whether its arrival stands there already. */
+    /** A party does not check whether its arrival is already written. */
     FORGETS_OWN_ARRIVAL,
-    /** A process comes under the same id each time. */
+    /** A process arrives under the same id each time. */
     KEEPS_ITS_ID,
-    /** An arrival is counted whatever has become of the index that was read. */
+    /** An arrival is counted even if the index has changed since it was read. */
     COUNTS_AT_ANY_INDEX,
     /** The arrival is written before the party's lock is held. */
     WRITES_BEFORE_LOCK,
-    /** Nobody queues for the lock of a neighbour. */
+    /** No party queues for its neighbour's lock. */
     WATCHES_NOBODY,
     /** The first does not watch the latest. */
     FIRST_WATCHES_NOBODY,
-    /** A party that breaks a generation does not look how that has ended. */
+    /** A party that breaks a generation does not check its outcome. */
     DECIDES_ALONE,
-    /** A party that breaks a generation breaks whichever gathers. */
+    /** A party breaks the generation that is gathering, whichever it is. */
     BREAKS_ANY_GENERATION,
     /** A party that gives up while it writes does not wait for the outcome. */
     GIVES_UP_WHILE_WRITING
   }
 
   /**
-   * @param entries how often each process comes at most
-   * @param faults how many deaths, ends of sessions, timeouts and lost answers there are at most
+   * @param entries the most arrivals of each process
+   * @param faults the most deaths, ended sessions, timeouts and lost answers together
    */
   BarrierModel(Variant variant, int entries, int faults) {
     this.variant = variant;
@@ -150,7 +148,7 @@ final class BarrierModel implements Model<PackedState> {
     return isStuck(state) ? "a party waits for one that is gone" : null;
   }
 
-  /** Whether one waits in a generation of which a party is gone, and nothing will break that. */
+  /** Whether a process waits in a generation with a dead party, and nothing will break it. */
   private boolean isStuck(PackedState state) {
     int generation = state.get(GENERATION);
     boolean waits = false;
@@ -184,7 +182,7 @@ final class BarrierModel implements Model<PackedState> {
     }
   }
 
-  // ---- Coming ----
+  // ---- Arriving ----
 
   private void comes(PackedState state, int p, BiConsumer<String, PackedState> step) {
     int phase = get(state, p, PHASE);
@@ -212,7 +210,7 @@ final class BarrierModel implements Model<PackedState> {
         .set(cell(p, INDEX), state.get(ARRIVED));
   }
 
-  /** Whether nobody but the process holds the lock of an index of its generation. */
+  /** Whether no other process holds the lock of an index of its generation. */
   private boolean isFree(PackedState state, int index, int p) {
     for (int q = 0; q < PARTIES; q++) {
       if (q != p
@@ -232,7 +230,7 @@ final class BarrierModel implements Model<PackedState> {
     return switch (get(state, q, PHASE)) {
       case LOCKED, WRITING -> variant != Variant.WRITES_BEFORE_LOCK;
       case WAITS, BREAKS -> true;
-      // Had it died before it held the lock, nobody would have to wait for that.
+      // Had it died before it held the lock, no party would have to wait for it.
       case DEAD -> get(state, q, COUNTED) != 0;
       default -> false;
     };
@@ -303,7 +301,7 @@ final class BarrierModel implements Model<PackedState> {
     return next.set(cell(p, WIRE), isThere || counts ? CAME : DID_NOT_COME);
   }
 
-  /** Under which a process comes this time. */
+  /** The id of a process's next arrival. */
   private int id(PackedState state, int p) {
     int entry = variant == Variant.KEEPS_ITS_ID ? 1 : get(state, p, ENTRIES);
     return entry * PARTIES + p;
@@ -373,7 +371,7 @@ final class BarrierModel implements Model<PackedState> {
     return next;
   }
 
-  /** Its generation has ended, and it is told how. */
+  /** Tells a process the outcome of its generation. */
   private static PackedStateBuilder told(PackedState state, int p) {
     int bit = bit(get(state, p, OWN_GENERATION));
     PackedStateBuilder next = set(state, p, PHASE, OUT).set(cell(p, COUNTED), 0);

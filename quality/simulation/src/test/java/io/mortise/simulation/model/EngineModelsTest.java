@@ -10,8 +10,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Rules of the engine and of the lock table, every run of them for a few processes; and what
- * becomes of it when one is taken away.
+ * Model checks of engine and lock table rules, exhaustive for a few processes; each removed rule
+ * must break its model.
  */
 class EngineModelsTest {
   @Test
@@ -65,7 +65,7 @@ class EngineModelsTest {
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "BUILT")
   void givenARuleOfTheBarrierIsMissing_thenItIsFoundBroken(BarrierModel.Variant without) {
-    // One of them is a rule that there is not: a dead party is noticed a TTL later.
+    // One variant removes a rule that is not in force: a dead party is detected a TTL later.
     assertBroken("barrier, " + without, new BarrierModel(without, 2, 2));
   }
 

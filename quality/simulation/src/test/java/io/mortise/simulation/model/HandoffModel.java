@@ -7,21 +7,20 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Release hands the lock to the queue's head, which may give up at the same time, die, or never
- * hear of it (invariants.md#head-is-served, invariants.md#one-way-to-leave). Processes ask, wait,
- * hold, and end their attempts in any order; the requests of each arrive in order, but pushes
- * overtake answers and may be lost. Attempts that nobody knows are another model's business ({@link
- * OrphanedAttemptModel}): here, news of them is ignored. Connections for pushes break and come
- * back; the store grants to nobody without one, but for the process that asks.
+ * learn of it (invariants.md#head-is-served, invariants.md#one-way-to-leave). Processes ask, wait,
+ * hold, and end their attempts in any order; requests of each arrive in order, but pushes overtake
+ * answers and may be lost. Notifications of unknown attempts are ignored here: {@link
+ * OrphanedAttemptModel} covers them. Connections for pushes break and are reopened; the store
+ * grants only to processes with one, or to the asking process.
  *
- * <p>Broken is: two believe; somebody is granted the lock who was not the first of the living and
- * connected in the queue; somebody waits, nobody holds who could let go, and asking again does not
- * help.
+ * <p>Violations: two processes believe; a grant skips a live and connected waiter; a process waits
+ * although no holder can release, and polling does not help.
  */
 final class HandoffModel implements Model<PackedState> {
   // Cells of a process.
   private static final int PHASE = 0;
 
-  /** Its user was told that it holds, and has not let go. */
+  /** Its user was told that it holds, and has not released. */
   private static final int BELIEVES = 1;
 
   private static final int ACQUIRE = 2;
@@ -31,10 +30,10 @@ final class HandoffModel implements Model<PackedState> {
   private static final int PUSH = 6;
   private static final int NEWS = 7;
 
-  /** The store has found its session over. */
+  /** The store has expired its session. */
   private static final int EXPIRED = 8;
 
-  /** It has no connection by which it could be called. */
+  /** It has no connection for pushes. */
   private static final int CUT = 9;
 
   private static final int PROCESS = 10;
@@ -62,19 +61,19 @@ final class HandoffModel implements Model<PackedState> {
   enum Variant {
     /** As it is built. */
     BUILT,
-    /** Who waits relies on being called. */
+    /** Waiters rely on pushes. */
     NO_POLLS,
-    /** Who gives up leaves the queue, and no more. */
+    /** A cancel removes the waiter from the queue only. */
     CANCEL_LEAVES_THE_QUEUE_ONLY,
-    /** An answer that was overtaken by a push is believed. */
+    /** An answer overtaken by a push is believed. */
     BELIEVES_LATE_ANSWERS,
-    /** Who asks is served if the lock is free, whoever waits. */
+    /** A request is granted if the lock is free, despite waiters. */
     SERVES_THE_ASKER,
-    /** Only the first in the queue finds out that the holder is dead. */
+    /** Only the queue's head detects a dead holder. */
     ONLY_THE_HEAD_TAKES_OVER,
-    /** A holder without a connection is taken for dead. */
+    /** A holder without a connection counts as dead. */
     CONNECTION_DECIDES,
-    /** A waiter without a connection is passed over also when it asks. */
+    /** A waiter without a connection is skipped even when it asks. */
     PASSES_THE_ASKER
   }
 
@@ -296,7 +295,7 @@ final class HandoffModel implements Model<PackedState> {
     return found;
   }
 
-  /** Whether nobody waits before it but those who would not hear of a grant. */
+  /** Whether all waiters before it lack a connection. */
   private boolean isFirstConnected(PackedState.PackedStateBuilder lock, int p) {
     if (variant == Variant.PASSES_THE_ASKER && lock.get(at(p, CUT)) == 1) {
       return false;
@@ -311,10 +310,10 @@ final class HandoffModel implements Model<PackedState> {
   }
 
   /**
-   * The first of the living and connected gets it, and is told: by a push, and with its next
+   * Grants to the first live and connected waiter, and notifies it by a push and with its next
    * renewal.
    *
-   * @param asking who is answered, and hears of a grant in any case
+   * @param asking the process that is answered, and learns of a grant in any case
    */
   private void serve(PackedState.PackedStateBuilder lock, int asking) {
     int place = queue;

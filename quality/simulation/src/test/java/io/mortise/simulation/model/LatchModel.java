@@ -7,15 +7,15 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Three processes count a latch of two parties down, two of them for the same party; a fourth one
- * waits. Each count-down reads the document, and replaces the version that it has read. Requests
- * are late, answers are lost, processes die, and the latch is deleted or expires: so often in all
- * as the model is told.
+ * Three processes count down a latch of two parties, two of them for the same party; a fourth one
+ * waits. Each count-down reads the document and replaces the version that it has read. Requests are
+ * late, answers are lost, processes die, and the latch is deleted or expires, up to a total number
+ * of each.
  *
- * <p>See invariants.md#a-party-counts-once. Broken is: the latch opens while a party is missing; a
- * party counts that has not counted down, or not in this use of the name; a party was told that it
- * counts, and does not; an open latch closes; the waiter passes another latch than it has seen, or
- * does not see that its own is open.
+ * <p>See invariants.md#a-party-counts-once. Violations: the latch opens while a party is missing; a
+ * party counts without counting down in this use of the name; a party was told that it counts, but
+ * does not; an open latch closes; the waiter passes another latch than it has seen, or misses that
+ * its own is open.
  */
 final class LatchModel implements Model<PackedState> {
   private static final int[] PARTY = {0, 1, 0};
@@ -26,25 +26,25 @@ final class LatchModel implements Model<PackedState> {
   // The document.
   private static final int CONTENT = 0;
 
-  /** 0 if there is none; what a deletion has left has a version and no content. */
+  /** 0 if there is none; after a deletion there is a version without content. */
   private static final int VERSION = 1;
 
-  /** The greatest that was ever given. */
+  /** The greatest version so far. */
   private static final int LAST_VERSION = 2;
 
-  /** How many latches there were under the name. */
+  /** The number of latches so far under the name. */
   private static final int LATCHES = 3;
 
-  /** How many faults may come yet. */
+  /** The number of remaining faults. */
   private static final int FAULTS = 4;
 
-  /** How many deletions and expiries may come yet. */
+  /** The number of remaining deletions and expiries. */
   private static final int ENDS = 5;
 
-  // What nobody in the model can see; a bit for each party.
+  // Bookkeeping, invisible to processes; a bit for each party.
   private static final int CALLED = 6;
 
-  /** Parties that were told that they count in the latch that there is now. */
+  /** Parties that were told that they count in the present latch. */
   private static final int TOLD = 7;
 
   private static final int WRONG = 8;
@@ -59,18 +59,18 @@ final class LatchModel implements Model<PackedState> {
   private static final int PHASE = 0;
   private static final int READ_VERSION = 1;
 
-  /** What it has read; then what it writes. */
+  /** The text that it has read, then the text that it writes. */
   private static final int TEXT = 2;
 
-  /** It has sent a request before, and got no answer. */
+  /** A previous request of it got no answer. */
   private static final int RETRIES = 3;
 
   private static final int WIRE = 4;
 
-  /** In which latch its request was executed. */
+  /** The latch in which its request was executed. */
   private static final int COUNTED_IN = 5;
 
-  /** A request that it has given up, and that may be executed yet. */
+  /** A request that it has given up, but that may still be executed. */
   private static final int LATE = 6;
 
   private static final int LATE_VERSION = 7;
@@ -84,7 +84,7 @@ final class LatchModel implements Model<PackedState> {
   private static final int COUNTED = 3;
   private static final int DEAD = 4;
 
-  // On the way.
+  // In flight.
   private static final int NOTHING = 0;
   private static final int REQUEST = 1;
   private static final int REPLACED = 2;
@@ -102,35 +102,35 @@ final class LatchModel implements Model<PackedState> {
   enum Variant {
     /** As it is built. */
     BUILT,
-    /** A second call for a party counts again. */
+    /** A second call for a party counts twice. */
     COUNTS_EACH_CALL,
-    /** A request that is sent again counts again. */
+    /** A repeated request counts twice. */
     COUNTS_EACH_TRY,
-    /** A document is replaced whatever its version is. */
+    /** A document is replaced without comparing its version. */
     REPLACES_ANY_VERSION,
-    /** A refused replacement is taken for done. */
+    /** A refused replacement counts as done. */
     IGNORES_REFUSAL,
-    /** A party that comes to an open latch begins another one. */
+    /** A party that finds an open latch begins another one. */
     BEGINS_ANEW_WHEN_OPEN,
     /** A party that dies counts. */
     COUNTS_THE_DEAD,
-    /** Versions begin anew when a document has gone. */
+    /** Versions restart after a deletion. */
     REPEATS_VERSIONS,
-    /** A deletion leaves nothing. */
+    /** A deletion leaves no version. */
     FORGETS_DELETION,
     /** A latch expires while requests of its first count-down may be in flight. */
     EXPIRES_AT_ONCE,
-    /** A latch that is not there is taken for open. */
+    /** A missing latch counts as open. */
     TAKES_ABSENT_FOR_OPEN,
-    /** The waiter does not look which latch it sees. */
+    /** The waiter does not check the latch's id. */
     IGNORES_ID,
-    /** The waiter looks once, and relies on being told. */
+    /** The waiter looks once, then relies on pushes. */
     LOOKS_ONCE
   }
 
   /**
-   * @param faults how many deaths, late requests and lost answers there are at most
-   * @param ends how often the latch is deleted or expires at most
+   * @param faults the most deaths, late requests and lost answers together
+   * @param ends the most deletions and expiries of the latch
    */
   LatchModel(Variant variant, int faults, int ends) {
     this.variant = variant;
@@ -138,7 +138,7 @@ final class LatchModel implements Model<PackedState> {
     this.ends = ends;
   }
 
-  // ---- Texts: which latch, whether it is open, how many digests it has, and whose these are ----
+  // ---- Texts: the latch, whether it is open, the number of digests, and their parties ----
 
   private static int text(int latch, boolean open, int digests, int parties) {
     return latch << 5 | (open ? 1 : 0) << 4 | digests << 2 | parties;
@@ -245,7 +245,7 @@ final class LatchModel implements Model<PackedState> {
     }
   }
 
-  /** Whether the party counts already in what was read. */
+  /** Whether the text already counts the party. */
   private boolean mayStay(int read, int p, boolean retries) {
     if (isOpen(read)) {
       return variant != Variant.BEGINS_ANEW_WHEN_OPEN;
@@ -262,7 +262,7 @@ final class LatchModel implements Model<PackedState> {
     return next.done();
   }
 
-  /** It has no answer to come, and what it has read before counts no more. */
+  /** Clears its pending answer and the text that it has read. */
   private static PackedStateBuilder rest(PackedState state, int p, int phase) {
     return set(state, p, PHASE, phase)
         .set(cell(p, READ_VERSION), 0)
@@ -391,9 +391,7 @@ final class LatchModel implements Model<PackedState> {
     step.accept("it is deleted", gone.done());
   }
 
-  /**
-   * Whether a request is in flight that begins a latch: it would not be refused once all is gone.
-   */
+  /** Whether a request in flight begins a latch: it would not be refused after an expiry. */
   private static boolean beginsInFlight(PackedState state) {
     for (int p = 0; p < PROCESSES; p++) {
       if ((get(state, p, WIRE) == REQUEST && get(state, p, READ_VERSION) == 0)

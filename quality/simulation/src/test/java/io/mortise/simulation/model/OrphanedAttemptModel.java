@@ -6,15 +6,13 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What becomes of requests that arrive late, and of answers that are lost
- * (invariants.md#leftovers-end). A process makes some attempts over a network that delays, loses
- * and repeats its requests; its session lives for ever. Another process, whose network is
- * faultless, wants the lock too.
+ * Late requests and lost answers (invariants.md#leftovers-end). A process makes some attempts over
+ * a network that delays, loses and repeats its requests; its session never ends. Another process,
+ * whose network is faultless, wants the lock too.
  *
- * <p>Broken is: a lock is held by an attempt that its process does not know any more, somebody
- * waits for it, and nothing is on its way that would change that. Where the network delivers in
- * bounded time this must not happen either if nobody waits. And: an attempt is believed to hold
- * that does not.
+ * <p>Violations: an attempt unknown to its process holds a lock that has a waiter, and nothing in
+ * flight would end it. If the network delivers in bounded time, this must not happen even without a
+ * waiter. Also: an attempt is believed to hold but does not.
  */
 final class OrphanedAttemptModel implements Model<PackedState> {
   // Cells of an attempt, in the process that made it.
@@ -31,7 +29,7 @@ final class OrphanedAttemptModel implements Model<PackedState> {
   private static final int ABANDONS = 8;
   private static final int ENDED = 9;
 
-  /** In the store: a note about it to its session. */
+  /** In the store: a notification about it for its session. */
   private static final int NEWS = 10;
 
   private static final int ATTEMPT = 11;
@@ -62,17 +60,17 @@ final class OrphanedAttemptModel implements Model<PackedState> {
   enum Variant {
     /** As it is built. */
     BUILT,
-    /** Who meets a holder leaves no note for it. */
+    /** A contender leaves no note for the holder. */
     NO_NOTE,
-    /** News of an attempt that nobody knows is not answered. */
+    /** Notifications of unknown attempts are not answered. */
     KEEPS_UNKNOWN,
-    /** An attempt in doubt is ended once, and not again when all its requests have arrived. */
+    /** An attempt in doubt is ended once, but not again after all its requests have arrived. */
     ENDS_ONCE,
-    /** A note about an attempt that is being ended is taken for old. */
+    /** A note about an attempt that is being ended is ignored as stale. */
     DEAF_TO_NOTES_WHILE_ENDING,
-    /** A grant of an attempt that is being ended is taken for old. */
+    /** A grant of an attempt that is being ended is ignored as stale. */
     DEAF_TO_GRANTS_WHILE_ENDING,
-    /** News of an attempt that was not answered yet is taken for news of a leftover. */
+    /** A notification of an attempt not answered yet is taken for one of a leftover. */
     ENDS_WHAT_IT_ASKED_FOR
   }
 
@@ -123,7 +121,7 @@ final class OrphanedAttemptModel implements Model<PackedState> {
         : null;
   }
 
-  /** Whether something is under way that has to do with attempts that are over. */
+  /** Whether messages about ended attempts are in flight. */
   private boolean moves(PackedState state) {
     for (int a = 1; a <= attempts; a++) {
       if (state.get(at(a, ACQUIRES)) + state.get(at(a, ABANDONS)) + state.get(at(a, ENDED)) > 0
@@ -372,7 +370,7 @@ final class OrphanedAttemptModel implements Model<PackedState> {
     lock.set(holder, who).set(told, 0);
   }
 
-  /** A grant tells whether others wait; so no note is needed for that. */
+  /** A grant reports waiters, so no note is needed for them. */
   private void noteWaiters(PackedState.PackedStateBuilder lock) {
     if (lock.get(queue) != 0) {
       lock.set(told, 1);

@@ -7,32 +7,32 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A process keeps the grant of a sticky lock idle, takes it again, and is called back by a
- * contender (invariants.md#called-back-ends). The note is left once for each attempt; its push may
- * be lost, or overtake the answer that grants; a renewal brings it later. The session may end
- * whenever it likes: first for its owner, then in the store.
+ * A process keeps the grant of a sticky lock idle, reuses it, and is called back by a contender
+ * (invariants.md#called-back-ends). The note is left once for each attempt; its push may be lost,
+ * or overtake the granting answer; a renewal delivers it later. The session may end at any time:
+ * first for its owner, then in the store.
  *
- * <p>Broken is: two believe that they hold; the contender waits for a grant that nobody uses, and
- * nothing is on its way that would end it.
+ * <p>Violations: two processes believe that they hold; the contender waits for an unused grant, and
+ * nothing in flight would end it.
  */
 final class StickyModel implements Model<PackedState> {
   private static final int PHASE = 0;
   private static final int ATTEMPT = 1;
   private static final int WANTED = 2;
 
-  /** The owner has seen its session's deadline pass. */
+  /** The session's deadline has passed for its owner. */
   private static final int OVER = 3;
 
-  // On the way; the number of an attempt.
+  // In flight; the number of an attempt.
   private static final int ACQUIRE = 4;
   private static final int GRANTED = 5;
   private static final int ABANDON = 6;
   private static final int PUSH = 7;
 
-  /** What the next renewal tells. */
+  /** The notification in the next renewal. */
   private static final int NOTE = 8;
 
-  /** In the store: an attempt of the owner, the contender, or nobody. */
+  /** In the store: an attempt of the owner, the contender, or none. */
   private static final int HOLDER = 9;
 
   private static final int TOLD = 10;
@@ -60,17 +60,17 @@ final class StickyModel implements Model<PackedState> {
     BUILT,
     /** An idle grant is not ended when it is called back. */
     STAYS_IDLE_WHEN_CALLED,
-    /** A lease that is closed makes the grant idle, wanted or not. */
+    /** Closing a lease makes the grant idle even if it is wanted. */
     KEEPS_WANTED,
-    /** A note about an attempt that is still asked for is dropped. */
+    /** A note about an attempt not granted yet is dropped. */
     DROPS_EARLY_NOTE,
-    /** A note is forgotten when the lease that it found is closed. */
+    /** A note is forgotten when the current lease is closed. */
     FORGETS_NOTE,
-    /** A renewal brings no notes. */
+    /** A renewal delivers no notes. */
     RENEWAL_TELLS_NOTHING,
-    /** A grant that is being given back may be taken until the store has answered. */
+    /** A grant that is being released may be reused until the store has answered. */
     ENDS_WHEN_ANSWERED,
-    /** An idle grant is taken although its session is over. */
+    /** An idle grant is reused although its session is over. */
     TAKES_WHEN_OVER
   }
 

@@ -9,19 +9,19 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Strict expiry: a holder renews by raising its beat; another ends its session when it saw the beat
- * stand still for a whole TTL on its own clock ({@link BeatMonitor}, the very code). Nobody asks
- * the store's clock, which jumps. Requests and answers take any time, and may be lost.
+ * Strict expiry: a holder renews by raising its beat; an observer ends its session after seeing the
+ * beat unchanged for a whole TTL on its own clock ({@link BeatMonitor} itself). The store's clock,
+ * which jumps, is not used. Requests and answers take any time, and may be lost.
  *
- * <p>Broken is: the session was ended, and its owner still believes in what it holds.
+ * <p>Violation: the session was ended, but its owner still believes in its holds.
  */
 final class StrictExpiryModel implements Model<PackedState> {
   private static final int NONE = -1;
   private static final Duration TICK = Duration.ofMillis(1);
   private static final SessionId OWNER = new SessionId("the-owner---");
 
-  // The owner: ticks since the last renewal that was answered was sent, and since the one under
-  // way was; whether that one was executed.
+  // The owner: ticks since the last answered renewal was sent, and since the one in flight was
+  // sent; whether that one was executed.
   private static final int CONFIRMED = 0;
   private static final int SENT = 1;
   private static final int EXECUTED = 2;
@@ -29,15 +29,15 @@ final class StrictExpiryModel implements Model<PackedState> {
   /** The session in the store; none if it was ended. */
   private static final int BEAT = 3;
 
-  // The judge: what it saw last and for how many ticks; a look under way, since when, and what the
-  // store answered; an order to end under way, by which beat.
+  // The judge: the beat seen last and for how many ticks; the look in flight, since when, and the
+  // store's answer; the order to end in flight, with its beat.
   private static final int SEEN = 4;
   private static final int STOOD = 5;
   private static final int LOOKING = 6;
   private static final int FOUND = 7;
   private static final int ORDER = 8;
 
-  /** Whether the next renewal has the beat of one that was executed and not answered. */
+  /** Whether the next renewal repeats the beat of one executed but not answered. */
   private static final int AGAIN = 9;
 
   private final Variant variant;
@@ -47,15 +47,15 @@ final class StrictExpiryModel implements Model<PackedState> {
   enum Variant {
     /** As it is built. */
     BUILT,
-    /** The judge counts from when it sent its question. */
+    /** The judge counts from the time of its question. */
     COUNTS_FROM_THE_QUESTION,
-    /** The judge counts on, though the beat is another one. */
+    /** The judge counts on although the beat has changed. */
     COUNTS_ON,
-    /** The session is ended whatever its beat is by then. */
+    /** The session is ended without comparing its beat. */
     ENDS_WITHOUT_COMPARING,
     /** The owner believes for a TTL from the answer. */
     BELIEVES_FROM_THE_ANSWER,
-    /** A renewal that is sent again leaves the beat as it is. */
+    /** A repeated renewal leaves the beat unchanged. */
     SENDS_THE_SAME_BEAT_AGAIN,
     /** The store's clock decides, and it jumps. */
     BY_THE_STORES_CLOCK
@@ -169,7 +169,7 @@ final class StrictExpiryModel implements Model<PackedState> {
     return mayEnd(beat, stood) ? next.with(ORDER, beat) : next;
   }
 
-  /** Whether the rule lets a judge end a session whose beat it has seen for so long. */
+  /** Whether the rule lets a judge end a session whose beat it has seen unchanged for so long. */
   private boolean mayEnd(int beat, int stood) {
     long[] now = {0};
     BeatMonitor<SessionId> watch = new BeatMonitor<>(() -> now[0]);

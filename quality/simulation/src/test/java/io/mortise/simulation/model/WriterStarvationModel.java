@@ -6,29 +6,28 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Readers that come one after the other, and a writer elsewhere that waits for all of them
- * (invariants.md#readers-do-not-join). As it is built each reader asks the store, which lets nobody
- * pass who came first. A process may also let its readers share one grant, without asking for each;
- * then its rule is: only for a short window after the store was last asked, and had nobody waiting.
- * Time passes in ticks; the window is some of them; answers may be late, and pushes to the process
- * are always lost.
+ * A stream of readers, and a writer elsewhere that waits for all of them
+ * (invariants.md#readers-do-not-join). As built, each reader asks the store, which keeps the order
+ * of the queue. Alternatively the readers of a process share one grant, for a short window after
+ * the store last reported no waiter. Time passes in ticks, and the window is a number of ticks;
+ * answers may be late, and pushes to the process are always lost.
  *
- * <p>Broken is: a reader gets in although the writer has waited for longer than the window.
+ * <p>Violation: a reader is let in although the writer has waited for longer than the window.
  */
 final class WriterStarvationModel implements Model<PackedState> {
   private static final int NONE = -1;
 
-  /** Ticks that the writer has waited; none if it does not wait. */
+  /** Ticks of the writer's wait; none if it does not wait. */
   private static final int WAITED = 0;
 
   private static final int READERS = 1;
 
-  /** Ticks since the question that was answered last; and whether that said that it is wanted. */
+  /** Ticks since the last answered question; and whether its answer reported a waiter. */
   private static final int VERIFIED = 2;
 
   private static final int WANTED = 3;
 
-  /** A question under way: ticks since it was sent, and what the store has answered. */
+  /** The question in flight: ticks since it was sent, and the store's answer. */
   private static final int SENT = 4;
 
   private static final int ANSWER = 5;
@@ -45,15 +44,15 @@ final class WriterStarvationModel implements Model<PackedState> {
   enum Variant {
     /** As it is built: each reader is an attempt of its own. */
     BUILT,
-    /** The store lets a reader in beside other readers, whoever waits. */
+    /** The store lets a reader in beside other readers, despite a waiting writer. */
     PASSES_THE_QUEUE,
     /** Readers of a process share a grant, by the rule. */
     JOINS,
-    /** They share it for as long as no push said that it is wanted. */
+    /** They share it until a push reports a waiter. */
     JOINS_UNTIL_TOLD,
     /** The window begins with the answer. */
     COUNTS_FROM_THE_ANSWER,
-    /** The answer opens the window, whatever it says. */
+    /** Any answer opens the window. */
     JOINS_WHEN_WANTED
   }
 
@@ -107,7 +106,7 @@ final class WriterStarvationModel implements Model<PackedState> {
     return next.done();
   }
 
-  /** With its last reader a process gives the grant back. */
+  /** The last reader of a process releases the grant. */
   private static PackedState gone(PackedState state, int left) {
     PackedState.PackedStateBuilder next = state.draft().set(READERS, left);
     if (left == 0) {
@@ -139,7 +138,7 @@ final class WriterStarvationModel implements Model<PackedState> {
     return state.get(WAITED) > window ? next.with(LATE, 1) : next;
   }
 
-  /** The process asks whether somebody waits; the store looks; the answer arrives. */
+  /** The process asks for waiters; the store looks; the answer arrives. */
   private void question(PackedState state, BiConsumer<String, PackedState> step) {
     int sent = state.get(SENT);
     if (sent == NONE) {

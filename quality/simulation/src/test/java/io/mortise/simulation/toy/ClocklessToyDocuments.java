@@ -13,8 +13,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The server of the toy store, without a clock. A document that is not there has the version of the
- * whole map, and is made only if none was removed since.
+ * The server of the toy store, without a clock. A missing document has the version of the whole
+ * map, and is created only if none was removed since.
  */
 final class ClocklessToyDocuments implements VersionedDocuments {
   private final ReentrantLock guard = new ReentrantLock();

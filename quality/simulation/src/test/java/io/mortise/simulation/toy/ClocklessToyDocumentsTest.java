@@ -5,8 +5,7 @@ import io.mortise.testkit.contract.document.DocumentsContract;
 
 /**
  * The documents of the toy store, by the published rules. All "processes" of the suite share one
- * object, which is the server itself: nothing here shows what two processes do. For that see {@code
- * FileStoreProcessesTest}.
+ * object, which is the server itself: for several processes see {@code FileStoreProcessesTest}.
  */
 class ClocklessToyDocumentsTest extends DocumentsContract {
   private final ClocklessToyDocuments server = new ClocklessToyDocuments();

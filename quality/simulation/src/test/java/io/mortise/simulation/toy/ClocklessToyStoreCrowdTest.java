@@ -27,7 +27,7 @@ class ClocklessToyStoreCrowdTest {
   private static final int PROCESSES = 20;
   private static final int WAITERS = 5;
 
-  /** One to three were measured; a busy machine has more. */
+  /** Measured: one to three; more on a busy machine. */
   private static final int MOST_CONFLICTS_PER_GRANT = 10;
 
   private final ClocklessToyDocuments server = new ClocklessToyDocuments();
@@ -113,7 +113,7 @@ class ClocklessToyStoreCrowdTest {
       return CompletableFuture.delayedExecutor(micros, TimeUnit.MICROSECONDS);
     }
 
-    /** A request takes time on its way there, and its answer on its way back. */
+    /** Both the request and its answer take time. */
     private <T> CompletionStage<T> ask(Supplier<CompletionStage<T>> request) {
       return CompletableFuture.supplyAsync(request, later())
           .thenCompose(answer -> answer)

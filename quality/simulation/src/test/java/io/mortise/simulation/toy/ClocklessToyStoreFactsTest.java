@@ -41,7 +41,7 @@ class ClocklessToyStoreFactsTest {
     threads.shutdownNow();
   }
 
-  /** A process on a host whose clock is set by hand. */
+  /** A process on a host with a clock set by hand. */
   private final class Host {
     private final LockStore store;
     private Duration ahead = Duration.ZERO;
@@ -122,7 +122,7 @@ class ClocklessToyStoreFactsTest {
     assertThat(reader.write(0, "z", HOUR)).isEqualTo(second + 1);
   }
 
-  // ---- Kept for half a minute at most: by what a process has seen ----
+  // ---- Kept for half a minute at most: by observation ----
 
   @Test
   void givenShortFactThatAProcessHasSeenAppear_thenItsClockMayShowAnything() {
@@ -178,7 +178,7 @@ class ClocklessToyStoreFactsTest {
     assertThat(before.read().version()).as("written since").isEqualTo(version);
   }
 
-  /** A waiting party of a barrier refreshes the fact at the latest by the half of its time. */
+  /** A waiting party of a barrier refreshes the fact within half of its time. */
   @Test
   void
       givenShortFactThatIsRefreshed_whenAProcessWhoseClockIsSecondsAheadSeesItFirst_thenItStands() {
@@ -191,7 +191,7 @@ class ClocklessToyStoreFactsTest {
     assertThat(reader.read().version()).isEqualTo(version);
     reader.ahead = HOUR;
     assertThat(reader.read().version()).as("it has seen it change").isEqualTo(version);
-    // The control: nothing refreshes it any more.
+    // The control: the fact is refreshed no more.
     time.advance(SHORT);
     assertThat(reader.read()).isEqualTo(Fact.NONE);
   }
@@ -206,7 +206,7 @@ class ClocklessToyStoreFactsTest {
     assertThat(reader.read()).isEqualTo(Fact.NONE);
   }
 
-  // ---- Sweeping, and what is lost on the way ----
+  // ---- Sweeping and lost messages ----
 
   @Test
   void givenFactsWhoseTimeIsOver_thenTheyAreRemovedADayLater_andNoOthers() {
@@ -237,7 +237,7 @@ class ClocklessToyStoreFactsTest {
     assertThat(documents()).isEmpty();
   }
 
-  /** The control of the one above. */
+  /** The control of the test above. */
   @Test
   void givenReplacementThatIsWrittenLate_whenNobodyWroteMeanwhile_thenItIsExecuted() {
     Host far = new Host(lossy);

@@ -31,8 +31,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * A clockless server, which executes writes long after they were given up: no bound on that is
- * relied upon, and sessions end by what others have seen.
+ * A clockless server, which may execute writes long after they were given up, without a bound.
+ * Sessions end by observation.
  */
 class ClocklessToyStoreFaultTest {
   private static final LockName LOCK = LockName.of("lock");
@@ -46,7 +46,7 @@ class ClocklessToyStoreFaultTest {
   private final ManualTime time = new ManualTime();
   private final ClocklessToyDocuments server = new ClocklessToyDocuments();
 
-  /** What becomes of the next write of a key that begins with the given text. */
+  /** The fault of the next write to a key with the given prefix. */
   private final AtomicReference<String> late = new AtomicReference<>("none");
 
   private final ContendedDocuments lossy =
@@ -85,7 +85,7 @@ class ClocklessToyStoreFaultTest {
     SessionDriver a = SessionDriver.open(losing, TTL, "a");
     SessionDriver b = SessionDriver.open(store, TTL, "b");
     for (int cycle = 0; cycle < 3; cycle++) {
-      // At first there is no record, then one that ends left, then one that was used.
+      // At first there is no record, then one left by abandons, then one that was used.
       AttemptId given = a.attempt();
       acquireLate(a, given);
       assertThat(a.ask(new Request.Abandon(LOCK, given))).isInstanceOf(Reply.Ended.class);
@@ -132,7 +132,7 @@ class ClocklessToyStoreFaultTest {
     assertThat(a.renew()).isInstanceOf(Renewal.Lost.class);
   }
 
-  /** Its owner counts from when it sent the last of them. */
+  /** Its owner counts from the time of the last one sent. */
   @Test
   void givenRenewalThatIsSentAgainWithTheSameBeat_thenAnObserverCountsFromTheLast() {
     SessionDriver a = SessionDriver.open(store, TTL, "a");
@@ -148,7 +148,7 @@ class ClocklessToyStoreFaultTest {
     assertThat(judge(other, a)).isInstanceOf(SessionVerdict.SessionEnded.class);
   }
 
-  /** Its first renewal was not answered, and a host whose clock is ahead has swept it. */
+  /** Its first renewal was not answered, and a host with a fast clock has swept it. */
   @Test
   void givenSessionThatIsMadeAnew_whenAnObserverHasSeenTheOneBefore_thenItLivesForATtl() {
     SessionDriver a = SessionDriver.open(store, TTL, "a");
@@ -171,7 +171,7 @@ class ClocklessToyStoreFaultTest {
     time.advance(WHOLE);
     late.set("session/");
     assertThatThrownBy(() -> judge(losing, a)).hasMessageContaining("no answer");
-    // Its own store knows by then that it is over; a renewal on its way does not.
+    // Its own store knows by then that it is over; a renewal in flight does not.
     SessionDriver onTheWay = a.twin(ClocklessToyStoreUnderTest.open(server, time));
     assertThat(onTheWay.renew()).isInstanceOf(Renewal.Renewed.class);
     lossy.landLateWrites();
@@ -201,7 +201,7 @@ class ClocklessToyStoreFaultTest {
     return BoundedWait.join(by.inspect(LockQuery.of(LOCK.value()))).items().get(0).holders().get(0);
   }
 
-  /** Nobody has judged it, and by its last renewal it is dead. */
+  /** No observer has judged it, but its last renewal is older than the TTL. */
   @Test
   void givenDeadHolder_thenAFirstLookTellsItsLastRenewal_andALookATtlLaterThatItIsOver() {
     SessionDriver a = SessionDriver.open(store, TTL, "a");
@@ -219,7 +219,7 @@ class ClocklessToyStoreFaultTest {
     assertThat(holder(other).sessionLeft()).isZero();
     assertThat(holder(other).renewedAgo()).isNull();
     assertThat(holder(other).client()).isNotNull();
-    // Its own store knows that it is over; a look of others changes nothing.
+    // Its own store knows that it is over; inspection by others changes nothing.
     SessionDriver onTheWay = a.twin(ClocklessToyStoreUnderTest.open(server, time));
     assertThat(onTheWay.renew()).isInstanceOf(Renewal.Renewed.class);
     assertThat(holder(other).sessionLeft()).isPositive();

@@ -17,8 +17,8 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /**
- * What a grant costs where many processes wait for one lock, one attempt for each waiter. Time is
- * virtual: each run goes the same way.
+ * The cost of a grant when many processes wait for one lock, with one attempt for each waiter. Time
+ * is virtual, so runs are reproducible.
  */
 class ClocklessToyStoreHandOffTest {
   private static final LockName LOCK = LockName.of("crowded");
@@ -57,7 +57,7 @@ class ClocklessToyStoreHandOffTest {
         .isEqualTo(1 + 1 + WAITERS - 1);
   }
 
-  /** Holds what it is granted for no time. */
+  /** A waiter that releases its grants at once. */
   private final class Waiting {
     private final SessionId id = server.newId();
     private final StoreSession session = server.open(id, this::hear);

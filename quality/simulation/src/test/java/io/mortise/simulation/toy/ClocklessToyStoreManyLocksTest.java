@@ -29,8 +29,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * Hundreds of locks of one process, for which others wait. Notes about all of them go into one
- * document, that of the process's session.
+ * Hundreds of contended locks of one process. Notes about all of them go into one document, that of
+ * the process's session.
  */
 class ClocklessToyStoreManyLocksTest {
   private static final int LOCKS = 400;
@@ -40,7 +40,7 @@ class ClocklessToyStoreManyLocksTest {
   private final List<LockName> names =
       IntStream.range(0, LOCKS).mapToObj(i -> LockName.of("many/" + i)).toList();
 
-  /** A process that takes locks. */
+  /** A process that acquires locks. */
   private final class TakingProcess {
     private final SessionId id = server.newId();
     private final LockStore store = server.store();
@@ -75,7 +75,7 @@ class ClocklessToyStoreManyLocksTest {
                   });
     }
 
-    /** Renews, and so many times again, each some milliseconds after the one before. */
+    /** Renews, then {@code more} times again, some milliseconds apart. */
     void renewOftener(int more) {
       renew(
           () -> {
@@ -122,7 +122,7 @@ class ClocklessToyStoreManyLocksTest {
     }
   }
 
-  /** Round trips, one after the other. */
+  /** Runs until idle; returns the number of sequential round trips. */
   private long run() {
     long begun = server.roundTrips();
     server.requests().clear();
@@ -163,7 +163,7 @@ class ClocklessToyStoreManyLocksTest {
     assertThat(server.count("conflict lock") + server.count("conflict session")).isLessThan(5);
   }
 
-  /** Each of them has one write of the holder's session in flight, and its renewals meet those. */
+  /** Each waiter has a write to the holder's session in flight, which conflicts with renewals. */
   @Test
   void givenLocksOfOneProcess_whenManyProcessesAwaitThem_thenItsRenewalsStillGetThrough() {
     TakingProcess holder = holder();
@@ -204,7 +204,7 @@ class ClocklessToyStoreManyLocksTest {
     assertThat(server.count("write session")).isLessThan(LOCKS / 10);
   }
 
-  /** As an engine does, lock by lock. */
+  /** Takes over like an engine, lock by lock. */
   private static void takeOver(TakingProcess waiter, LockName name, SessionId dead) {
     AttemptId attempt = Objects.requireNonNull(waiter.attempts.get(name));
     var unused =
@@ -230,7 +230,7 @@ class ClocklessToyStoreManyLocksTest {
                         }));
   }
 
-  /** Else the contender would take a lock from a holder that lives. */
+  /** Otherwise the contender would take a lock from a live holder. */
   @Test
   void givenJudgementInFlight_whenTheSessionIsMade_thenALaterJudgementIsReadAfresh() {
     SessionId made = server.newId();
@@ -249,7 +249,7 @@ class ClocklessToyStoreManyLocksTest {
     assertThat(verdicts).hasExactlyElementsOfTypes(SessionEnded.class, Alive.class);
   }
 
-  /** One lock, so one document, too: waiters of a process share the writes of both. */
+  /** There is one lock, hence one document, too: waiters of a process share the writes of both. */
   @Test
   void givenHundredsOfWaitersForPermitsOrReads_whenTheHolderReleases_thenAllAreServedTogether() {
     for (Mode waits : List.of(PERMIT, Mode.SHARED)) {

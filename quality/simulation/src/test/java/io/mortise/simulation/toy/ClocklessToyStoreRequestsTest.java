@@ -19,7 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** How many requests a step takes, and that none of them is left out where it matters. */
+/** The number of requests of a step, none of them skipped where it matters. */
 class ClocklessToyStoreRequestsTest {
   private static final LockName LOCK = LockName.of("lock");
   private static final Duration TTL = Duration.ofMinutes(5);
@@ -53,7 +53,7 @@ class ClocklessToyStoreRequestsTest {
     return sent;
   }
 
-  /** Takes and releases a lock; returns its token. */
+  /** Acquires and releases a lock; returns its token. */
   private static long use(SessionDriver session) {
     Reply.Granted granted = session.hold(LOCK, EX);
     session.end(LOCK, granted.attempt());
@@ -76,7 +76,7 @@ class ClocklessToyStoreRequestsTest {
     a.end(LOCK, second);
     assertThat(requests()).containsExactly(WRITE);
     assertThat(a.renew()).isInstanceOf(Renewal.Renewed.class);
-    // The toy's watch tells of own writes too, which are read then.
+    // The toy's watch reports own writes too, which are then read.
     assertThat(requests()).containsOnlyOnce(WRITE).startsWith(WRITE);
   }
 

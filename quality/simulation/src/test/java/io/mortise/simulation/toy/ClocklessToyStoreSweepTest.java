@@ -19,7 +19,7 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** What is left of locks and processes in a store of documents, and who removes it. */
+/** Leftovers of locks and processes in a store of documents, and their removal. */
 class ClocklessToyStoreSweepTest {
   private static final Duration TTL = Duration.ofHours(5);
   private static final Duration RETENTION = Duration.ofMinutes(10);
@@ -29,7 +29,7 @@ class ClocklessToyStoreSweepTest {
   /** The most keys that a sweep looks at. */
   private static final int LOOKS = 8 * BUDGET;
 
-  /** So many sessions a process remembers that it has met in steps of locks. */
+  /** The most sessions that a process remembers from steps on locks. */
   private static final int REMEMBERED = 4_096;
 
   private final ManualTime time = new ManualTime();
@@ -99,7 +99,7 @@ class ClocklessToyStoreSweepTest {
     }
     SessionDriver living = SessionDriver.open(store, TTL, "living");
     LockStore sweeping = ClocklessToyStoreUnderTest.open(server, time);
-    // A round of first looks, one of ends; ten minutes later one of removals.
+    // A round of first looks, one of ended sessions; ten minutes later one of removals.
     int minutes = 2 * dead / LOOKS + 10 + dead / LOOKS + 3;
     for (int minute = 0; minute < minutes; minute++) {
       time.advance(Duration.ofMinutes(1));
@@ -212,7 +212,7 @@ class ClocklessToyStoreSweepTest {
     assertThat(BoundedWait.join(renewal)).isInstanceOf(Renewal.Lost.class);
   }
 
-  /** Writes wait until they are let through. */
+  /** Writes wait until they are released. */
   private record SlowWrites(VersionedDocuments documents, CompletableFuture<Boolean> let)
       implements VersionedDocuments {
     @Override

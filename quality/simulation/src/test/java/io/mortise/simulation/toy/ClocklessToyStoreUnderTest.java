@@ -21,8 +21,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Opens the toy clockless store for the contract suites. A session ends there when it was seen to
- * stand still, so the store looks at all that stands before time passes.
+ * Opens the toy clockless store for the contract suites. Sessions end there by observation, so the
+ * store looks at all of them before time passes.
  */
 final class ClocklessToyStoreUnderTest implements StoreUnderTest {
   private static final long START = 1_700_000_000_000_000L;
@@ -30,7 +30,7 @@ final class ClocklessToyStoreUnderTest implements StoreUnderTest {
 
   private static final Instant START_OF_DAY = Instant.parse("2026-01-01T00:00:00Z");
 
-  /** Can all that a clockless store can. */
+  /** All capabilities of a clockless store. */
   static final StoreProfile PROFILE =
       new StoreProfile(
           "toy-clockless",
@@ -55,17 +55,17 @@ final class ClocklessToyStoreUnderTest implements StoreUnderTest {
     return new ClocklessToyStoreUnderTest(new ManualTime(), UnaryOperator.identity());
   }
 
-  /** On real time: for an engine, which waits by it. */
+  /** On real time, for an engine, which waits in it. */
   static StoreUnderTest onRealTime() {
     return onRealTime(UnaryOperator.identity());
   }
 
-  /** The same, behind something that stands before the documents. */
+  /** On real time, with a wrapper around the documents. */
   static StoreUnderTest onRealTime(UnaryOperator<VersionedDocuments> server) {
     return new ClocklessToyStoreUnderTest(Ticker.SYSTEM, server);
   }
 
-  /** The store of the locks that are kept in these documents, as one process opens it. */
+  /** Opens the store of these documents for one process. */
   static LockStore open(VersionedDocuments documents, Ticker ticker) {
     return DocumentStore.clockless(
         PROFILE, documents, documents, ticker, () -> START_OF_DAY.plusNanos(ticker.nanos()));

@@ -13,8 +13,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A server that is far away and busy: it answers on another thread, and documents get new versions
- * between a read and a write. It may lose a write, or its answer.
+ * A remote, busy server: it answers on another thread, and documents get new versions between a
+ * read and a write. It may lose a write, or its answer.
  */
 final class ContendedDocuments implements VersionedDocuments {
   private final VersionedDocuments documents;
@@ -25,20 +25,20 @@ final class ContendedDocuments implements VersionedDocuments {
   /** Writes that failed for their caller and are still in flight. */
   private final Queue<Runnable> late = new ConcurrentLinkedQueue<>();
 
-  /** What becomes of a write. */
+  /** The fault of a write. */
   enum Loss {
     NOTHING,
     REQUEST,
-    /** Made only by {@link #landLateWrites}. */
+    /** The write is executed by {@link #landLateWrites} only. */
     LATE,
     ANSWER
   }
 
   /**
-   * Before the documents.
+   * Wraps documents.
    *
    * @param changesBefore by the key of a write, whether another process writes before it
-   * @param losses by the key of a write, what of it is lost
+   * @param losses by the key of a write, its fault
    */
   ContendedDocuments(
       VersionedDocuments documents,
@@ -51,7 +51,7 @@ final class ContendedDocuments implements VersionedDocuments {
     this.losses = losses;
   }
 
-  /** Makes the late writes. */
+  /** Executes the late writes. */
   void landLateWrites() {
     for (Runnable write = late.poll(); write != null; write = late.poll()) {
       write.run();

@@ -23,8 +23,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A server that is a millisecond away, there and back. Time is virtual: each run goes the same way.
- * Counts requests by their kind and that of their document, as in {@code conflict lock}.
+ * A server with a round trip of a millisecond. Time is virtual, so runs are reproducible. Counts
+ * requests by their kind and that of their document, as in {@code conflict lock}.
  */
 final class FarServer {
   static final long ONE_WAY_MICROS = 500;
@@ -55,7 +55,7 @@ final class FarServer {
     return micros;
   }
 
-  /** How many round trips, one after the other, the time so far would have been. */
+  /** The time so far, in sequential round trips. */
   long roundTrips() {
     return micros / (2 * ONE_WAY_MICROS);
   }
@@ -72,7 +72,7 @@ final class FarServer {
     return SessionId.random(random);
   }
 
-  /** The store as a process opens it. */
+  /** Opens the store for a process. */
   LockStore store() {
     return DocumentStoreOpener.open(
         ClocklessToyStoreUnderTest.PROFILE,
@@ -84,7 +84,7 @@ final class FarServer {
         null);
   }
 
-  /** A session of a process of its own. */
+  /** Opens a session of a new process. */
   StoreSession open(SessionId id, Consumer<SessionNotification> hints) {
     return open(store(), id, hints);
   }

@@ -38,7 +38,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Requests of one process share their steps; each of them gets the answer that is its own. */
+/** Requests of one process share steps; each gets its own answer. */
 class KeyedBatcherTest {
   private static final LockName LOCK = LockName.of("shared-steps");
 
@@ -101,7 +101,7 @@ class KeyedBatcherTest {
     session.submit(request, replies::add);
   }
 
-  /** Acquires one after the other, and forgets the replies. The first is told of the second. */
+  /** Submits acquires in order, ignoring the replies. The first is told of the second. */
   private void acquireUpTo(int last) {
     for (int i = 1; i <= last; i++) {
       submit(acquire(i));
@@ -221,7 +221,7 @@ class KeyedBatcherTest {
     assertThat(replies.subList(3, 6)).allMatch(Reply.Queued.class::isInstance);
   }
 
-  /** Of those that share a step with others, as many as fit need no step of their own. */
+  /** Of requests that share a step, as many as fit need no separate step. */
   @Test
   void givenDocumentWithRoomForAll_butOne_when64ShareAStep_thenStepsAreHalved() {
     acquireUpTo(2);
@@ -319,7 +319,7 @@ class KeyedBatcherTest {
     assertThat(writes).isEqualTo(1);
   }
 
-  /** Else callers would be told that the lock is busy, and ask again at once. */
+  /** Otherwise callers would see a busy lock and retry at once. */
   @Test
   void givenFreeLockWhoseDocumentCannotGrow_whenItsWaiterAsks_thenItsRequestFails() {
     acquireUpTo(2);
@@ -355,7 +355,7 @@ class KeyedBatcherTest {
     assertThat(writes).as("6; the others; 7 and 8; 9 and 10").isEqualTo(4);
   }
 
-  /** Answers when it is told to. Refuses locks that are too large. */
+  /** Answers on demand. Refuses locks that are too large. */
   private final class LimitedDocuments implements VersionedDocuments {
     private <T> CompletionStage<T> ask(Supplier<CompletionStage<T>> request) {
       CompletableFuture<T> answer = new CompletableFuture<>();

@@ -19,7 +19,7 @@ final class ToyDocuments implements VersionedDocuments {
       new ConcurrentSkipListMap<>();
   private final ConcurrentMap<String, Runnable> watches = new ConcurrentHashMap<>();
 
-  /** One counter for all: a document that was removed and made anew has another version. */
+  /** One counter for all, so that a recreated document has another version. */
   private final AtomicLong versions = new AtomicLong();
 
   private final LongSupplier micros;

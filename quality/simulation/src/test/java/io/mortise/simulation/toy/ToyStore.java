@@ -9,9 +9,9 @@ import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Set;
 
-/** Opens locks in a map of documents, which has compare-and-set and nothing else. */
+/** Opens locks in a map of documents, which has compare-and-set only. */
 final class ToyStore {
-  /** The map calls a watch at once. */
+  /** The map notifies watches at once. */
   private static final Set<Capability> CAPABILITIES = EnumSet.copyOf(DocumentStore.CAPABILITIES);
 
   static {
@@ -21,9 +21,9 @@ final class ToyStore {
   private ToyStore() {}
 
   /**
-   * The store of the locks that are kept in these documents.
+   * Opens the store of these documents.
    *
-   * @param documents nothing is ever in flight there, so renewals need no connection of their own
+   * @param documents with no requests in flight, so that renewals need no separate connection
    */
   static LockStore open(VersionedDocuments documents) {
     StoreProfile profile =

@@ -8,8 +8,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 
 /**
- * The toy store answers as the reference does, too, where two of three writes come too late: each
- * step is then taken again.
+ * The toy store answers like the reference even if two of three writes conflict: each step is then
+ * retried.
  */
 class ToyStoreConflictTest extends DifferentialContract {
   private static final ExecutorService THREADS = Executors.newFixedThreadPool(2);

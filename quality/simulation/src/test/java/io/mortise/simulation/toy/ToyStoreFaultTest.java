@@ -43,7 +43,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Writes that come too late or have no answer: two documents never change together. */
+/** Conflicting or unanswered writes: two documents never change together. */
 class ToyStoreFaultTest {
   private static final LockName LOCK = LockName.of("lock");
   private static final Duration TTL = Duration.ofMinutes(5);
@@ -58,7 +58,7 @@ class ToyStoreFaultTest {
     threads.shutdownNow();
   }
 
-  /** Whichever write of a hand-off has no answer: the same requests, sent again, complete it. */
+  /** If any write of a hand-off is unanswered, repeating the same requests completes it. */
   @ParameterizedTest
   @EnumSource
   void givenHandOffThatLosesAWriteOrItsAnswer_whenSentAgain_thenItIsCompleted(Loss loss) {
@@ -92,7 +92,7 @@ class ToyStoreFaultTest {
     }
   }
 
-  /** The answer to a request, which is sent again if it has none. */
+  /** Returns the answer to a request, repeating it if unanswered. */
   private static Reply answered(SessionDriver session, Request request) {
     Reply reply = session.ask(request);
     if (reply instanceof Reply.Failed failed) {
@@ -217,7 +217,7 @@ class ToyStoreFaultTest {
     assertThat(session.renew()).isInstanceOf(Renewal.Renewed.class);
   }
 
-  /** A process that does the first write a moment late: after something else has happened. */
+  /** A process whose first write is delayed until another action is done. */
   private LockStore beforeFirstWrite(Runnable doing) {
     AtomicInteger writes = new AtomicInteger();
     Predicate<String> first =
@@ -295,7 +295,7 @@ class ToyStoreFaultTest {
     return BoundedWait.join(server.scan(prefix, "", 1000));
   }
 
-  /** A compare that never holds is an error of the adapter, not a reason to go on for ever. */
+  /** A comparison that never succeeds is a fault of the adapter, not a reason to retry for ever. */
   @Test
   void givenDocumentsThatAlwaysChange_thenTheRequestFails() {
     Predicate<String> locks = key -> key.startsWith("lock/");

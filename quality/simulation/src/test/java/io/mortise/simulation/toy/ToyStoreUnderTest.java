@@ -34,12 +34,12 @@ final class ToyStoreUnderTest implements StoreUnderTest {
     return byHand(UnaryOperator.identity());
   }
 
-  /** The same, behind something that stands before the documents. */
+  /** On manual time, with a wrapper around the documents. */
   static StoreUnderTest byHand(UnaryOperator<VersionedDocuments> server) {
     return new ToyStoreUnderTest(new ManualTime(), server);
   }
 
-  /** On real time: for an engine, which waits by it. */
+  /** On real time, for an engine, which waits in it. */
   static StoreUnderTest onRealTime() {
     return new ToyStoreUnderTest(Ticker.SYSTEM, UnaryOperator.identity());
   }

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 public final class DocumentStoreOpener {
   private DocumentStoreOpener() {}
 
-  /** A rule that is taken away. */
+  /** A removed rule. */
   public enum MissingRule {
     READS_WHERE_NOTHING_IS_WRITTEN,
     KEEPS_ORDER_OF_REQUESTS,
@@ -25,9 +25,9 @@ public final class DocumentStoreOpener {
   }
 
   /**
-   * A store of one process.
+   * Opens a store for one process.
    *
-   * @param observer its monotonic clock, by which sessions end; null if they end by the server's
+   * @param observer its monotonic clock for ending sessions; null if the server's clock ends them
    * @param awake a clock of the process that never goes back; not used if the server has one
    * @param pauses by milliseconds: waits for a random time up to that
    * @param missing null for none

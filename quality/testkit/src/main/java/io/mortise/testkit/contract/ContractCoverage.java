@@ -22,7 +22,7 @@ import java.util.stream.Stream;
  * #verify}.
  */
 public final class ContractCoverage {
-  /** What each store has to run. */
+  /** The contracts that each store has to run. */
   public static final List<Class<?>> CONTRACTS =
       List.of(LockStoreContract.class, DifferentialContract.class, LockClientContract.class);
 
@@ -40,7 +40,7 @@ public final class ContractCoverage {
   }
 
   /**
-   * As {@link #verify(LockStoreProvider, Class)}, for schemes that no provider names.
+   * Like {@link #verify(LockStoreProvider, Class)}, for schemes without a provider.
    *
    * @throws AssertionError if one is missing; the message lists all that are
    */

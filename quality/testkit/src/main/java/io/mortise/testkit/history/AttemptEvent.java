@@ -16,7 +16,7 @@ public sealed interface AttemptEvent {
    * An acquire was called. The first event of each attempt.
    *
    * @param attempt unique within the history
-   * @param process whose it is; {@link ProcessDied} names it
+   * @param process the owner; {@link ProcessDied} names it
    */
   record AttemptAsked(long nanos, String attempt, String process, String lock, Mode mode)
       implements AttemptEvent {}
@@ -28,7 +28,7 @@ public sealed interface AttemptEvent {
    * The acquire returned with a lease.
    *
    * @param token its fencing token, 0 if the store has none
-   * @param validUntil until when the holder believes if nothing else happens
+   * @param validUntil the end of the holder's belief without further events
    */
   record AttemptGranted(long nanos, String attempt, long token, long validUntil)
       implements AttemptEvent {}
@@ -36,7 +36,7 @@ public sealed interface AttemptEvent {
   /** A renewal moved the end of the holder's belief. */
   record AttemptExtended(long nanos, String attempt, long validUntil) implements AttemptEvent {}
 
-  /** The holder asked to narrow its mode, and from then on counts on no more. */
+  /** The holder asked to narrow its mode, and relies on no more from then on. */
   record AttemptNarrowed(long nanos, String attempt, Mode mode) implements AttemptEvent {}
 
   /** The waiter decided to wait no longer; recorded before the cancel is sent. */
@@ -45,9 +45,9 @@ public sealed interface AttemptEvent {
   /** The holder called release; recorded before it is sent. */
   record AttemptReleased(long nanos, String attempt) implements AttemptEvent {}
 
-  /** The process was told that the hold, or the place in the queue, is lost. */
+  /** The process learned that the hold, or the place in the queue, is lost. */
   record AttemptLost(long nanos, String attempt) implements AttemptEvent {}
 
-  /** The process ended without a word, and all its attempts with it. */
+  /** The process crashed, and all its attempts with it. */
   record ProcessDied(long nanos, String process) implements AttemptEvent {}
 }

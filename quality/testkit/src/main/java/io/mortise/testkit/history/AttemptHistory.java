@@ -8,7 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What a history tells of one attempt, gathered from its events. */
+/** The history of one attempt, gathered from its events. */
 final class AttemptHistory {
   static final long NEVER = Long.MAX_VALUE;
 
@@ -21,10 +21,10 @@ final class AttemptHistory {
   long queued = NEVER;
   long granted = NEVER;
 
-  /** When it stopped to wait or to believe, by an event and not by time alone. */
+  /** The time at which it stopped waiting or believing, by an event rather than by time alone. */
   long ended = NEVER;
 
-  /** Ended by others: it excuses a place lost in the queue, at whatever time that was noticed. */
+  /** Ended by others: excuses a lost place in the queue, regardless of the time of detection. */
   boolean lost;
 
   long token;
@@ -100,9 +100,7 @@ final class AttemptHistory {
     }
   }
 
-  /**
-   * After its end by time a hold that is extended is believed in again: that is what we look for.
-   */
+  /** A hold extended after its end by time is believed in again: the error to be detected. */
   private void extend(long now, long until) {
     if (wasGranted() && ended == NEVER) {
       if (validUntil <= now) {

@@ -32,9 +32,9 @@ public final class HistoryChecks {
   }
 
   /**
-   * No two holders believe in what excludes each other: at no time do the weights of those who
-   * believe add up to more than the capacity. A belief runs from the return of the acquire until
-   * the release is called, the loss is told, the process dies, or the lease's validity ends.
+   * Holders that exclude each other never believe at the same time: the weights of concurrent
+   * beliefs never exceed the capacity. A belief runs from the return of the acquire until the
+   * release is called, the loss is reported, the process dies, or the lease's validity ends.
    */
   public static List<Violation> exclusion(List<AttemptEvent> events) {
     List<Violation> found = new ArrayList<>();
@@ -165,9 +165,9 @@ public final class HistoryChecks {
   }
 
   /**
-   * First come, first served: an attempt that the store had confirmed as queued before another was
-   * asked for is granted before it. Attempts that were lost or whose process died are excused, and
-   * so are those that gave up before the other was granted. Grants are compared by token where both
+   * First come, first served: an attempt that the store had confirmed as queued before another one
+   * began is granted before it. Attempts that were lost or whose process died are excused, and so
+   * are those that gave up before the other was granted. Grants are compared by token where both
    * have one, else by time.
    */
   public static List<Violation> fifo(List<AttemptEvent> events) {
@@ -234,8 +234,8 @@ public final class HistoryChecks {
   }
 
   /**
-   * Nothing is left behind: what the store shows after all have left (and, if some died, after
-   * their TTL and a sweep) has neither holders nor waiters.
+   * Nothing is left behind: after all processes have left (and, if some died, after their TTL and a
+   * sweep) the store shows neither holders nor waiters.
    */
   public static List<Violation> leaks(Collection<LockInfo> locks) {
     List<Violation> found = new ArrayList<>();

@@ -16,7 +16,9 @@ public final class HistoryRecorder {
     events.add(event);
   }
 
-  /** A copy of all so far, by time; events of one time stay in the order in which they came. */
+  /**
+   * Returns a copy of all events so far, by time; events of the same time stay in order of arrival.
+   */
   public synchronized List<AttemptEvent> events() {
     List<AttemptEvent> sorted = new ArrayList<>(events);
     sorted.sort(Comparator.comparingLong(AttemptEvent::nanos));

@@ -7,7 +7,7 @@ import java.util.List;
  *
  * @param rule a short name of the rule, the same for all its violations
  * @param lock the lock it was broken on
- * @param message what happened, with the numbers
+ * @param message a description with numbers
  * @param attempts the attempts that took part
  */
 public record Violation(String rule, String lock, String message, List<String> attempts) {

@@ -11,9 +11,9 @@ import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
 /**
- * A Consul server in a process of its own, on free ports of the loopback: the program {@code
- * consul} of the PATH. It is alone, or a member of a {@link ConsulCluster}. Its folder and its
- * process are gone after {@link #close()}, and at the latest when the JVM ends. For one thread.
+ * A Consul server in its own process, on free ports of the loopback: the program {@code consul} of
+ * the PATH. It is alone, or a member of a {@link ConsulCluster}. Its folder and process are removed
+ * by {@link #close()}, and when the JVM ends. For one thread.
  */
 public final class ConsulServer extends ServerProcess {
   private final int tlsPort;
@@ -33,7 +33,7 @@ public final class ConsulServer extends ServerProcess {
    *
    * @param program see {@link #installed()}
    * @param arguments more of them, in the program's own form
-   * @throws IllegalStateException if it does not come up; the message has what it said
+   * @throws IllegalStateException if it does not come up; the message has its output
    */
   public static ConsulServer start(Path program, String... arguments) {
     return start(program, ServerPorts.alone(), 0, List.of(arguments));
@@ -129,9 +129,9 @@ public final class ConsulServer extends ServerProcess {
   }
 
   /**
-   * Three Consul servers that make a datacenter, each a process of its own, as {@link ConsulServer}
-   * has it. A member elects another leader a second or two after it has heard nothing of the
-   * present one. For one thread.
+   * Three Consul servers that make a datacenter, each in its own process, as {@link ConsulServer}
+   * has it. A member elects another leader a second or two without contact to the present one. For
+   * one thread.
    */
   public static final class ConsulCluster extends LocalCluster<ConsulServer> {
     /** The ports by which members know each other. */

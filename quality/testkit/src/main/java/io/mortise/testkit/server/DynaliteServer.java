@@ -9,9 +9,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Dynalite, an emulator of DynamoDB, in a process of its own, on free ports of the loopback. It
- * keeps its data in a folder. Its folder and its process are gone after {@link #close()}, and at
- * the latest when the JVM ends. For one thread.
+ * Dynalite, an emulator of DynamoDB, in its own process, on free ports of the loopback. It keeps
+ * its data in a folder. Its folder and process are removed by {@link #close()}, and when the JVM
+ * ends. For one thread.
  */
 public final class DynaliteServer extends ServerProcess {
   private static final String TABLE = "locks";
@@ -59,7 +59,7 @@ public final class DynaliteServer extends ServerProcess {
    * Starts a server, and waits until it serves.
    *
    * @param program see {@link #install}
-   * @throws IllegalStateException if it does not come up; the message has what it said
+   * @throws IllegalStateException if it does not come up; the message has its output
    */
   public static DynaliteServer start(Path program) {
     return start(program, 0, List.of());

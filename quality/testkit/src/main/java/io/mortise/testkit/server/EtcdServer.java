@@ -14,9 +14,9 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * An etcd server in a process of its own, on free ports of the loopback: the program {@code etcd}
- * of the PATH. It is alone, or a member of an {@link EtcdCluster}. Its folder and its process are
- * gone after {@link #close()}, and at the latest when the JVM ends. For one thread.
+ * An etcd server in its own process, on free ports of the loopback: the program {@code etcd} of the
+ * PATH. It is alone, or a member of an {@link EtcdCluster}. Its folder and process are removed by
+ * {@link #close()}, and when the JVM ends. For one thread.
  */
 public final class EtcdServer extends ServerProcess {
   private final int tlsPort;
@@ -36,13 +36,13 @@ public final class EtcdServer extends ServerProcess {
    *
    * @param program see {@link #installed()}
    * @param arguments more of them, in the program's own form
-   * @throws IllegalStateException if it does not come up; the message has what it said
+   * @throws IllegalStateException if it does not come up; the message has its output
    */
   public static EtcdServer start(Path program, String... arguments) {
     return start(program, alone(), 0, List.of(arguments));
   }
 
-  /** The URL by which other members reach one, and how the cluster is told of all of them. */
+  /** A member's URL for its peers, and the list of all members. */
   private record ClusterMember(String name, String peerUrl, String cluster) {}
 
   private static ClusterMember alone() {
@@ -119,15 +119,15 @@ public final class EtcdServer extends ServerProcess {
   }
 
   /**
-   * Three etcd servers that make a cluster, each a process of its own, as {@link EtcdServer} has
-   * it. A member elects another leader about a second after it has heard nothing of the present
-   * one. For one thread.
+   * Three etcd servers that make a cluster, each in its own process, as {@link EtcdServer} has it.
+   * A member elects another leader about a second without contact to the present one. For one
+   * thread.
    */
   public static final class EtcdCluster extends LocalCluster<EtcdServer> {
     private static final Pattern ME = Pattern.compile("\"member_id\":\"(\\d+)\"");
     private static final Pattern LEADER = Pattern.compile("\"leader\":\"(\\d+)\"");
 
-    /** By what etcd calls them. */
+    /** The ids of the members in etcd. */
     private final List<String> ids;
 
     private EtcdCluster(List<EtcdServer> members) {

@@ -16,7 +16,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * A wall clock for a process of its own, which a test can set forward and back while it runs
+ * A wall clock for another process, which a test can set forward and back while it runs
  * (libfaketime, Debian: {@code faketime}). Thread-safe.
  */
 public final class FakeClock implements AutoCloseable {
@@ -53,10 +53,10 @@ public final class FakeClock implements AutoCloseable {
   }
 
   /**
-   * The same, and what it is set to is seen a little later. The library reads a file whenever a
-   * program asks for the time; with this, only if that was not done for so long. It costs a server
-   * less, and one that asks in a signal's handler, as PostgreSQL does, hardly ever does so while it
-   * is reading that file, which it would not survive.
+   * As above, but changes take effect with a delay. By default the library reads a file at each
+   * call of the clock; with a delay, only if the last read is older. That costs a server less. It
+   * also protects PostgreSQL, which reads the clock in signal handlers and would not survive that
+   * during a read of the file.
    *
    * @param delay in whole seconds
    */
@@ -67,7 +67,7 @@ public final class FakeClock implements AutoCloseable {
         .map(library -> new FakeClock(library, delay));
   }
 
-  /** How long it takes at most until what is set is seen by a program that asks. */
+  /** The longest time until a program sees a change. */
   public Duration delay() {
     return delay;
   }
@@ -109,7 +109,7 @@ public final class FakeClock implements AutoCloseable {
     return folder.resolve("time");
   }
 
-  /** What stands before a command whose program shall see this clock. */
+  /** The command prefix that makes a program see this clock. */
   public List<String> prefix() {
     return List.of(
         "env",
@@ -118,13 +118,14 @@ public final class FakeClock implements AutoCloseable {
         delay.equals(ALWAYS)
             ? "FAKETIME_NO_CACHE=1"
             : "FAKETIME_CACHE_DURATION=" + delay.toSeconds(),
-        // Only what the clock shows: how long something takes stays as it is.
+        // Fake the wall clock only: durations stay real.
         "FAKETIME_DONT_FAKE_MONOTONIC=1",
-        // Or waits on a condition, whose end is told by that other clock, end at once.
+        // Otherwise timed waits on a condition, whose deadline is on the monotonic clock, end at
+        // once.
         "FAKETIME_FORCE_MONOTONIC_FIX=0");
   }
 
-  /** The same program, as one that sees this clock; there until {@link #close()}. */
+  /** Returns a wrapper of the program that sees this clock; deleted by {@link #close()}. */
   public Path over(Path program) {
     Path made = folder.resolve(program.getFileName());
     try {

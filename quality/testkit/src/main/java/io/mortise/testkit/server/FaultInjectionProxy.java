@@ -18,45 +18,49 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.IntSupplier;
 
 /**
- * A port of the loopback behind which a server stands, and between the two all that can become of a
- * network: it is cut, slow or silent, it loses one direction, connections break, or the address
- * leads to another server. Knows nothing of what is said. Thread-safe.
+ * A loopback port in front of a server, with injected network faults: it is cut, slow or silent,
+ * loses one direction, breaks connections, or leads to another server. Independent of the protocol.
+ * Thread-safe.
  */
 public final class FaultInjectionProxy implements AutoCloseable {
-  /** What becomes of what is sent. */
+  /** The condition of the network. */
   public enum NetworkCondition {
-    /** It arrives. */
+    /** Messages arrive. */
     FAIR,
-    /** It arrives late, by 20 to 200 ms. */
+    /** Messages arrive late, by 20 to 200 ms. */
     SLOW,
-    /** It arrives 200 ms late, and of a fiftieth the first packet is lost: 800 ms late. */
+    /** Messages arrive 200 ms late, and 2 % of them 800 ms late, as their first packet is lost. */
     LOSSY,
     /** Requests arrive in time, answers late by {@link #ANSWER_DELAY}. */
     ANSWERS_LATE,
     /**
-     * Nothing gets through, and nobody is told, not even of ends. What was sent meanwhile arrives
-     * when it is over.
+     * Nothing gets through, not even the end of a connection. Messages arrive when the condition
+     * ends.
      */
     FROZEN,
-    /** As frozen, but answers get through. */
+    /** Like {@link #FROZEN}, but answers get through. */
     REQUESTS_HELD,
-    /** As frozen, but requests get through. */
+    /** Like {@link #FROZEN}, but requests get through. */
     ANSWERS_HELD,
-    /** Requests arrive, answers are lost; connections that lost some break when it is over. */
+    /**
+     * Requests arrive, answers are lost; connections that lost some break when the condition ends.
+     */
     MUTE,
-    /** Requests are lost, answers arrive; connections that lost some break when it is over. */
+    /**
+     * Requests are lost, answers arrive; connections that lost some break when the condition ends.
+     */
     DEAF,
-    /** Requests arrive but for their last byte, which arrives when it is over. */
+    /** Requests arrive without their last byte, which arrives when the condition ends. */
     REQUESTS_CUT_SHORT,
-    /** Requests arrive, and what comes back is nonsense; connections that got some break later. */
+    /** Requests arrive, answers are garbage; connections that received some break later. */
     GARBLED,
-    /** Answers arrive a byte at a time, and ever more late. */
+    /** Answers arrive byte by byte, with growing delay. */
     DRIPPING,
-    /** Each connection breaks as soon as something is sent. */
+    /** Each connection breaks at its next message. */
     RESETTING
   }
 
-  /** How late an answer is in {@link NetworkCondition#ANSWERS_LATE}. */
+  /** The delay of answers in {@link NetworkCondition#ANSWERS_LATE}. */
   public static final Duration ANSWER_DELAY = Duration.ofMillis(300);
 
   private static final int NOWHERE = -1;
@@ -64,18 +68,18 @@ public final class FaultInjectionProxy implements AutoCloseable {
   private static final long MOST_DELAY = 200_000_000;
   private static final long RESENT_DELAY = 800_000_000;
 
-  /** A client's connection, and the one to the server that belongs to it. */
+  /** A client's connection, with its connection to the server. */
   private static final class ProxiedConnection {
     final Socket client;
     final Socket server;
 
-    /** Something was lost: it breaks when the weather is fair again. */
+    /** Whether messages were lost, so that it breaks when the network is fair again. */
     volatile boolean spoilt;
 
-    /** The weather changes it no more: what is sent is lost, and nobody is told. */
+    /** Whether it silently loses all messages, whatever the network condition. */
     volatile boolean forgotten;
 
-    /** The server's end is gone, and the client is not told. */
+    /** Whether the server's end is closed without the client's knowledge. */
     volatile boolean halfOpen;
 
     ProxiedConnection(Socket client, Socket server) {
@@ -83,7 +87,7 @@ public final class FaultInjectionProxy implements AutoCloseable {
       this.server = server;
     }
 
-    /** As when a process is killed: told by a reset, and what was under way is lost. */
+    /** Breaks it like a killed process: by a reset, losing messages in flight. */
     void breakOff() {
       FaultInjectionProxy.breakOff(client);
       FaultInjectionProxy.breakOff(server);
@@ -136,17 +140,17 @@ public final class FaultInjectionProxy implements AutoCloseable {
     }
   }
 
-  /** Where clients connect to. */
+  /** The port for clients. */
   public int port() {
     return listening.getLocalPort();
   }
 
-  /** How many connections there are now. */
+  /** The number of open connections. */
   public int connections() {
     return proxiedConnections.size();
   }
 
-  /** From now on it is so. */
+  /** Applies a network condition to existing and new connections. */
   public void weather(NetworkCondition next) {
     guard.lock();
     try {
@@ -160,39 +164,39 @@ public final class FaultInjectionProxy implements AutoCloseable {
     }
   }
 
-  /** Leads to another port of the same host from now on; connections break. */
+  /** Forwards to another port of the same host from now on, and breaks connections. */
   public void lead(int port) {
     targets = () -> port;
     reset();
   }
 
-  /** Leads new connections to these ports of the same host, one after the other. */
+  /** Forwards new connections to these ports of the same host, in turn. */
   public void spread(int... ports) {
     AtomicInteger next = new AtomicInteger();
     targets = () -> ports[Math.floorMod(next.getAndIncrement(), ports.length)];
   }
 
   /**
-   * Forgets the connections that there are, as a firewall does that saw nothing of them for a
-   * while: what is sent on them is lost, and nobody is told. New ones can be made.
+   * Forgets all open connections, like a firewall after an idle timeout: their messages are lost
+   * silently. New connections work.
    */
   public void forget() {
     proxiedConnections.forEach(line -> line.forgotten = true);
   }
 
-  /** Leads nowhere from now on; connections break. */
+  /** Refuses new connections from now on, and breaks open ones. */
   public void cut() {
     lead(NOWHERE);
   }
 
-  /** Breaks all connections that there are, at both ends. New ones can be made. */
+  /** Breaks all open connections at both ends. New connections work. */
   public void reset() {
     proxiedConnections.forEach(ProxiedConnection::breakOff);
   }
 
   /**
-   * Breaks all connections that there are at the server's end, while clients can send on and hear
-   * nothing, as when a host vanishes. New ones can be made.
+   * Breaks all open connections at the server's end only, as when a host vanishes: clients can send
+   * but get no answer. New connections work.
    */
   public void halfOpen() {
     for (ProxiedConnection line : proxiedConnections) {
@@ -226,7 +230,7 @@ public final class FaultInjectionProxy implements AutoCloseable {
       line.server.setTcpNoDelay(true);
       proxiedConnections.add(line);
       if (targets != chosen || listening.isClosed()) {
-        // Changed meanwhile, perhaps before this line was known.
+        // The target has changed meanwhile, perhaps before this connection was registered.
         line.breakOff();
       }
       start(
@@ -244,8 +248,8 @@ public final class FaultInjectionProxy implements AutoCloseable {
   }
 
   /**
-   * @param losing in which weather what is sent in this direction is lost
-   * @param holding in which it has to wait until that is over
+   * @param losing the condition that loses messages of this direction
+   * @param holding the condition that delays them until it ends
    */
   private void carry(
       ProxiedConnection line,
@@ -254,7 +258,7 @@ public final class FaultInjectionProxy implements AutoCloseable {
       NetworkCondition losing,
       NetworkCondition holding) {
     byte[] buffer = new byte[16_384];
-    // What follows in this direction would make no sense; the other goes on.
+    // Later bytes of this direction would make no sense; the other direction continues.
     boolean lost = false;
     try {
       InputStream in = from.getInputStream();
@@ -264,7 +268,7 @@ public final class FaultInjectionProxy implements AutoCloseable {
           lost = true;
           line.spoilt = true;
           if (networkCondition == NetworkCondition.FAIR) {
-            // It was over just now: nobody else breaks this line.
+            // The condition has just ended: nothing else would break this connection.
             line.breakOff();
           }
         }
@@ -273,9 +277,9 @@ public final class FaultInjectionProxy implements AutoCloseable {
         }
       }
     } catch (IOException e) {
-      // One end is gone: so is the other.
+      // One end is closed, so close the other.
     }
-    // A frozen network does not tell of ends either.
+    // A frozen network does not propagate the end of a connection either.
     awaitPassage(holding);
     if (line.halfOpen && from == line.server) {
       return;
@@ -285,7 +289,7 @@ public final class FaultInjectionProxy implements AutoCloseable {
     proxiedConnections.remove(line);
   }
 
-  /** Hands on what was sent, as it is or as the weather wants it. */
+  /** Forwards bytes, changed as the network condition demands. */
   private void pass(
       ProxiedConnection line, boolean answer, OutputStream out, byte[] sent, int length)
       throws IOException {
@@ -323,7 +327,7 @@ public final class FaultInjectionProxy implements AutoCloseable {
     }
   }
 
-  /** Waits as the weather wants. Returns {@code FROZEN} only if the relay is closed. */
+  /** Waits as the network condition demands. Returns {@code FROZEN} only if the proxy is closed. */
   private NetworkCondition awaitPassage(NetworkCondition holding) {
     if (networkCondition == NetworkCondition.FAIR) {
       return NetworkCondition.FAIR;
@@ -359,7 +363,7 @@ public final class FaultInjectionProxy implements AutoCloseable {
     try {
       socket.setSoLinger(true, 0);
     } catch (IOException e) {
-      // It is gone already.
+      // Already closed.
     }
     end(socket);
   }
@@ -368,7 +372,7 @@ public final class FaultInjectionProxy implements AutoCloseable {
     try {
       socket.close();
     } catch (IOException e) {
-      // It is of no use any more either way.
+      // The socket is useless in either case.
     }
   }
 

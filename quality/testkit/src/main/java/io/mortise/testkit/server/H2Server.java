@@ -10,9 +10,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * An H2 server in a process of its own, on a free port of the loopback. Needs {@code
- * com.h2database:h2} on the class path. Its folder and its process are gone after {@link #close()},
- * and at the latest when the JVM ends. For one thread.
+ * An H2 server in its own process, on a free port of the loopback. Needs {@code com.h2database:h2}
+ * on the class path. Its folder and process are removed by {@link #close()}, and when the JVM ends.
+ * For one thread.
  */
 public final class H2Server extends ServerProcess {
   private static final String MAIN = "org.h2.tools.Server";
@@ -29,7 +29,7 @@ public final class H2Server extends ServerProcess {
   /**
    * Starts a server and waits until it answers.
    *
-   * @throws IllegalStateException if it does not come up; the message has what it said
+   * @throws IllegalStateException if it does not come up; the message has its output
    */
   public static H2Server start() {
     try {
@@ -53,7 +53,7 @@ public final class H2Server extends ServerProcess {
   }
 
   /**
-   * The same, with its data on a disk that can lose what was not forced to it.
+   * The same, with its data on a disk that can lose unforced writes.
    *
    * @param disk closed after the server
    */
@@ -75,8 +75,8 @@ public final class H2Server extends ServerProcess {
   }
 
   /**
-   * Whether the database is open: a cold JVM takes long for that, and longer after a crash, if the
-   * file is large. On a busy machine either is more than a client waits for.
+   * Whether the database is open. A cold JVM takes long to open it, and longer after a crash if the
+   * file is large: on a busy machine longer than a client's timeout.
    */
   private static boolean answers(int port) throws IOException {
     ServerProcess.connect(port).close();

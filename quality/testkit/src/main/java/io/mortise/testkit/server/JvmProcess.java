@@ -10,8 +10,8 @@ import java.util.List;
 
 /**
  * Another process that runs a main class of the tests, on the class path of this JVM. It prints
- * lines, and is told to go on by its standard input. That ends with this JVM; the main class has to
- * end with it. For one thread.
+ * lines, and gets commands by its standard input, which ends with this JVM; the main class has to
+ * exit then. For one thread.
  */
 public final class JvmProcess implements AutoCloseable {
   private final Process process;
@@ -23,7 +23,7 @@ public final class JvmProcess implements AutoCloseable {
   }
 
   /**
-   * Starts one. What it writes to its standard error stands in this JVM's.
+   * Starts a JVM. Its standard error goes to that of this JVM.
    *
    * @throws UncheckedIOException if it cannot be started
    */
@@ -32,9 +32,9 @@ public final class JvmProcess implements AutoCloseable {
   }
 
   /**
-   * The same.
+   * Starts a JVM as above.
    *
-   * @param prefix what stands before the command, to change what it sees of its host
+   * @param prefix prefix of the command, which may change the process's view of its host
    * @throws UncheckedIOException if it cannot be started
    */
   public static JvmProcess start(List<String> prefix, Class<?> main, String... arguments) {
@@ -84,7 +84,7 @@ public final class JvmProcess implements AutoCloseable {
     }
   }
 
-  /** Sends it an empty line. */
+  /** Sends an empty line, upon which it continues. */
   public void goOn() {
     try {
       process.getOutputStream().write('\n');
@@ -94,12 +94,12 @@ public final class JvmProcess implements AutoCloseable {
     }
   }
 
-  /** SIGSTOP: it stands still, and its connections stay. */
+  /** Sends SIGSTOP: it pauses, and its connections stay open. */
   public void pause() {
     signal("-STOP");
   }
 
-  /** SIGCONT. */
+  /** Sends SIGCONT. */
   public void resume() {
     signal("-CONT");
   }
@@ -112,7 +112,7 @@ public final class JvmProcess implements AutoCloseable {
     }
   }
 
-  /** SIGKILL, and waits for its end. */
+  /** Sends SIGKILL and waits for its end. */
   @Override
   public void close() {
     process.destroyForcibly().onExit().join();

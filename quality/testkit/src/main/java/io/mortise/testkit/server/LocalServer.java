@@ -12,18 +12,17 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * A server of a test, on a port of the loopback, which the test can kill and stop. It runs as a
- * {@link ServerProcess}, or in whatever else the implementer can kill and stop: a container, for
- * instance. For one thread.
+ * A server of a test, on a loopback port, which the test can kill and pause. It runs as a {@link
+ * ServerProcess}, or, for instance, in a container. For one thread.
  *
- * <p>Each method returns when the server is in the state that it tells of.
+ * <p>Each method returns when the server is in the requested state.
  */
 @Beta
 public interface LocalServer extends AutoCloseable {
   /** The port for plain connections. It stays the same while the server lives. */
   int port();
 
-  /** Where a store finds it, with all that is needed to be let in. */
+  /** The URL of a store in it, including credentials. */
   String url();
 
   /** Ends it and all its connections without warning, as kill -9 of all its processes does. */
@@ -35,13 +34,13 @@ public interface LocalServer extends AutoCloseable {
    */
   void restart();
 
-  /** Stops its processes from running; connections stay open, and nobody answers. */
+  /** Pauses its processes; connections stay open, without answers. */
   void pause();
 
-  /** Lets them run on. */
+  /** Resumes its processes. */
   void resume();
 
-  /** Ends it, in whatever state it is, and removes what it has written. */
+  /** Ends it, in whatever state it is, and removes its files. */
   @Override
   void close();
 
@@ -68,10 +67,10 @@ public interface LocalServer extends AutoCloseable {
     }
 
     /**
-     * Starts members side by side, since none of them serves before most are there. Those that
-     * started are closed if another did not.
+     * Starts members concurrently, since none serves before a majority has started. If one fails to
+     * start, the others are closed.
      *
-     * @throws IllegalStateException if one did not
+     * @throws IllegalStateException if one fails to start
      */
     protected static <S extends LocalServer> List<S> startAll(List<Supplier<S>> starts) {
       List<CompletableFuture<S>> starting =
@@ -97,12 +96,12 @@ public interface LocalServer extends AutoCloseable {
       return members;
     }
 
-    /** How many members there are; they are numbered from 0. */
+    /** The number of members, which are numbered from 0. */
     public final int size() {
       return members.size();
     }
 
-    /** One member, to be killed, restarted, paused. */
+    /** Returns a member. */
     public final S member(int number) {
       return members.get(number);
     }
@@ -148,8 +147,7 @@ public interface LocalServer extends AutoCloseable {
     }
 
     /**
-     * The leader that a member knows, by its number; less than 0 if it knows none. Asked again and
-     * again.
+     * The number of the leader that a member knows; negative if it knows none. Called repeatedly.
      *
      * @param asked the member, which runs
      */

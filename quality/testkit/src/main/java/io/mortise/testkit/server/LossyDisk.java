@@ -13,9 +13,9 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * A file system of its own, in a file that is mounted, which can lose all that was not forced to
- * the disk: as when the power fails, and as {@code kill -9} does not. Linux, as root. Gone after
- * {@link #close()}, which has to come after that of its server. For one thread.
+ * A file system in a mounted file that can lose all writes not forced to the disk, as a power
+ * failure does, but {@code kill -9} does not. Needs root on Linux. Removed by {@link #close()},
+ * which has to come after that of its server. For one thread.
  */
 public final class LossyDisk implements AutoCloseable {
   private static final String SIZE = "768M";
@@ -23,7 +23,7 @@ public final class LossyDisk implements AutoCloseable {
 
   private final Path folder;
 
-  /** Its input ends with this JVM, however that ends. */
+  /** Unmounts when its input ends, which is with this JVM in any case. */
   private final Process lifeline;
 
   private LossyDisk(Path folder) throws IOException {
@@ -59,7 +59,7 @@ public final class LossyDisk implements AutoCloseable {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     } catch (IllegalStateException e) {
-      // A container whose root may not mount.
+      // A container whose root cannot mount.
       disk.lifeline.destroyForcibly();
       ServerProcess.deleteTree(disk.folder);
       return Optional.empty();
@@ -88,7 +88,7 @@ public final class LossyDisk implements AutoCloseable {
     run("mount", "-o", "loop", image().toString(), data().toString());
   }
 
-  /** Where a server has its data. Everybody may write there. */
+  /** The folder for a server's data, writable by everybody. */
   public Path folder() {
     return data();
   }
@@ -98,7 +98,7 @@ public final class LossyDisk implements AutoCloseable {
     return Files.createDirectory(data().resolve(name));
   }
 
-  /** Removes all that is there. */
+  /** Removes all files. */
   public void empty() {
     try (Stream<Path> files = Files.list(data())) {
       files.filter(file -> !file.endsWith("lost+found")).forEach(ServerProcess::deleteTree);
@@ -107,7 +107,7 @@ public final class LossyDisk implements AutoCloseable {
     }
   }
 
-  /** Forces to the disk what is there now, as after a server was set up. */
+  /** Forces all files to the disk, as after the setup of a server. */
   public void settle() {
     try {
       run("sync", "-f", data().toString());
@@ -117,10 +117,10 @@ public final class LossyDisk implements AutoCloseable {
   }
 
   /**
-   * Cuts the power of a server that has its data here, and starts it again: it finds what was on
-   * the disk at that moment.
+   * Cuts the power of a server that has its data here, and restarts it on the contents of the disk
+   * at that moment.
    *
-   * @param down runs when the server does not answer any more
+   * @param down runs when the server has stopped answering
    */
   public void cutPower(LocalServer server, Runnable down) {
     cutPower(
@@ -133,16 +133,15 @@ public final class LossyDisk implements AutoCloseable {
   }
 
   /**
-   * Cuts the power of a process that has its data here: what was on the disk at that moment is
-   * there afterwards.
+   * Cuts the power of a process that has its data here, and restores the contents of the disk at
+   * that moment.
    *
    * @param pause stops it from running
    * @param kill ends it
    */
   public void cutPower(Runnable pause, Runnable kill) {
     try {
-      // What it has written and not forced to the disk is in the memory of the system, not in the
-      // image, and stays out of the copy.
+      // Unforced writes are in the page cache, not in the image, so the copy does not contain them.
       pause.run();
       Path copy = folder.resolve("copy");
       run("cp", "--sparse=always", image().toString(), copy.toString());
@@ -155,7 +154,7 @@ public final class LossyDisk implements AutoCloseable {
     }
   }
 
-  /** Its processes may take a moment to be gone. */
+  /** Processes that use it may take a moment to end. */
   private void unmount() throws IOException {
     for (int tries = 1; ; tries++) {
       try {

@@ -9,9 +9,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A MariaDB server in a process of its own, on a free port of the loopback. Every commit is on the
- * disk before it is answered. Has the databases and users of {@link MySqlServer}. Its folder and
- * its process are gone after {@link #close()}, and at the latest when the JVM ends. For one thread.
+ * A MariaDB server in its own process, on a free port of the loopback. Every commit is on the disk
+ * before it is answered. Has the databases and users of {@link MySqlServer}. Its folder and process
+ * are removed by {@link #close()}, and when the JVM ends. For one thread.
  */
 public final class MariaDbServer extends ServerProcess {
 
@@ -20,8 +20,8 @@ public final class MariaDbServer extends ServerProcess {
   }
 
   /**
-   * The {@code mariadbd} of the distribution, if it is there with {@code mariadb-install-db}
-   * (Debian: {@code mariadb-server}). Not an artifact: the one there is has 149 MB.
+   * The {@code mariadbd} of the distribution, if installed with {@code mariadb-install-db} (Debian:
+   * {@code mariadb-server}). Not an artifact: the only one has 149 MB.
    */
   public static Optional<Path> installed() {
     return ServerProcess.find("mariadb-install-db").isPresent()
@@ -32,9 +32,9 @@ public final class MariaDbServer extends ServerProcess {
   /**
    * Starts a server and waits until it answers.
    *
-   * @param program as {@link #installed()} gives it
+   * @param program see {@link #installed()}
    * @param arguments as on the command line of {@code mariadbd}
-   * @throws IllegalStateException if it does not come up; the message has what it said
+   * @throws IllegalStateException if it does not come up; the message has its output
    */
   public static MariaDbServer start(Path program, String... arguments) {
     return start(program, MySqlServerSupport.folder("mariadb"), List.of(), arguments);
@@ -50,7 +50,7 @@ public final class MariaDbServer extends ServerProcess {
   }
 
   /**
-   * The same, with its data on a disk that can lose what was not forced to it.
+   * The same, with its data on a disk that can lose unforced writes.
    *
    * @param disk closed after the server
    */
@@ -90,13 +90,13 @@ public final class MariaDbServer extends ServerProcess {
     ServerProcess.run(folder, make);
   }
 
-  /** {@code jdbc:mariadb:} with user and password of somebody who may use one database. */
+  /** {@code jdbc:mariadb:} with a user that may use one database. */
   @Override
   public String url() {
     return MySqlServerSupport.url("mariadb", port, "mortise");
   }
 
-  /** The same with somebody who may do everything. */
+  /** The same with a user that has all rights. */
   public String adminUrl() {
     return MySqlServerSupport.url("mariadb", port, "admin");
   }

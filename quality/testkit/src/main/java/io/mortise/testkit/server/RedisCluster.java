@@ -10,11 +10,11 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A Redis Cluster of some masters with a replica each, every node in a process of its own on the
- * loopback. Gone after {@link #close()}. For one thread.
+ * A Redis Cluster of some masters with a replica each, every node in its own process on the
+ * loopback. Ended by {@link #close()}. For one thread.
  */
 public final class RedisCluster implements AutoCloseable {
-  /** How many slots every cluster has. */
+  /** The number of slots of every cluster. */
   public static final int SLOTS = 16_384;
 
   private static final int BUS = 10_000;
@@ -30,11 +30,11 @@ public final class RedisCluster implements AutoCloseable {
   }
 
   /**
-   * Starts a cluster, and waits until every node takes it for whole. The first nodes are the
-   * masters, with equal shares of the slots; the replica of each follows as many places later.
+   * Starts a cluster, and waits until every node reports it complete. The first nodes are the
+   * masters, with equal shares of the slots; their replicas follow in the same order.
    *
    * @param binary {@code redis-server}
-   * @param nodeTimeout how long a node may be silent before the others take it for dead
+   * @param nodeTimeout the time after which a silent node counts as dead
    */
   public static RedisCluster start(
       Path binary, int masters, boolean replicas, Duration nodeTimeout) {
@@ -151,7 +151,7 @@ public final class RedisCluster implements AutoCloseable {
     return Integer.parseInt(nodes.get(0).ask("CLUSTER", "KEYSLOT", key).get(0));
   }
 
-  /** The node that serves the slot, as the nodes that run see it. */
+  /** The node that serves the slot, according to the running nodes. */
   public RedisServer masterOf(int slot) {
     RedisServer asked = nodes.stream().filter(RedisServer::isRunning).findFirst().orElseThrow();
     for (String line : asked.ask("CLUSTER", "NODES").get(0).split("\n", -1)) {

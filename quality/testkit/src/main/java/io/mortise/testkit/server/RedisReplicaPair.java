@@ -6,9 +6,8 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A Redis primary and its replica behind one address, as with a floating address or a name that is
- * moved. The replica can be made to lag, and to take over. Gone after {@link #close()}. For one
- * thread.
+ * A Redis primary and its replica behind one address, like a floating IP address or DNS name. The
+ * replica can be made to lag, and to take over. Ended by {@link #close()}. For one thread.
  */
 public final class RedisReplicaPair implements AutoCloseable {
   private static final Duration PATIENCE = Duration.ofSeconds(40);
@@ -18,7 +17,7 @@ public final class RedisReplicaPair implements AutoCloseable {
   private RedisServer primary;
   private RedisServer replica;
 
-  /** What the replica hears the primary by. */
+  /** The proxy between the replica and the primary. */
   private FaultInjectionProxy cable;
 
   private RedisReplicaPair(
@@ -58,7 +57,7 @@ public final class RedisReplicaPair implements AutoCloseable {
   }
 
   private static RedisServer server(Path binary) {
-    // Else a replica waits five seconds for others to copy along with.
+    // By default a sync waits five seconds for further replicas.
     return RedisServer.start(binary, "--repl-diskless-sync-delay", "0");
   }
 
@@ -68,7 +67,7 @@ public final class RedisReplicaPair implements AutoCloseable {
         PATIENCE, "the replica followed", () -> replica.says("master_link_status", "up"));
   }
 
-  /** Where clients connect to, now and after a failover. */
+  /** The port for clients, before and after a failover. */
   public int port() {
     return address.port();
   }
@@ -78,24 +77,24 @@ public final class RedisReplicaPair implements AutoCloseable {
     return "redis://127.0.0.1:" + port();
   }
 
-  /** Who answers at the address. */
+  /** The server behind the address. */
   public RedisServer primary() {
     return primary;
   }
 
-  /** From now on the replica hears of nothing, and nobody is told. */
+  /** Silently cuts replication from now on. */
   public void lag() {
     cable.cut();
   }
 
-  /** Kills the primary, promotes the replica, and has the address lead to it. */
+  /** Kills the primary, promotes the replica, and points the address to it. */
   public void failOver() {
     primary.kill();
     replica.ask("REPLICAOF", "NO", "ONE");
     address.lead(replica.port());
   }
 
-  /** After a failover: starts a new replica in the place of the one that was promoted. */
+  /** After a failover: starts a new replica in place of the promoted one. */
   public void addReplica() {
     cable.close();
     primary.close();

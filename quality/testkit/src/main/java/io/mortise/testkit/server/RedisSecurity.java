@@ -13,10 +13,9 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * What Redis servers ask of who wants in: TLS, and passwords. Servers and Sentinels talk to each
- * other in the same way.
+ * Security of Redis servers: TLS and passwords, also between servers and Sentinels.
  *
- * @param certificate for 127.0.0.1, and for nobody else; its own authority
+ * @param certificate self-signed, for 127.0.0.1 only
  * @param key that belongs to it
  * @param password of the servers
  * @param sentinelPassword of the Sentinels
@@ -73,7 +72,7 @@ public record RedisSecurity(Path certificate, Path key, String password, String 
         file, "-----BEGIN " + kind + "-----\n" + body + "\n-----END " + kind + "-----\n");
   }
 
-  /** What makes a server speak TLS on this port, as on the command line of {@code redis-server}. */
+  /** Options of {@code redis-server} for TLS on this port. */
   public List<String> tls(int port) {
     return List.of(
         "--tls-port",
@@ -88,7 +87,7 @@ public record RedisSecurity(Path certificate, Path key, String password, String 
         "no");
   }
 
-  /** What makes a server of several ask for all this, of clients and of each other. */
+  /** Options of {@code redis-server} that require all this from clients and other servers. */
   List<String> ofServers(int tlsPort) {
     List<String> arguments = new ArrayList<>(tls(tlsPort));
     arguments.addAll(List.of("--tls-replication", "yes", "--tls-cluster", "yes"));
@@ -111,7 +110,7 @@ public record RedisSecurity(Path certificate, Path key, String password, String 
         .toString();
   }
 
-  /** What a URL needs behind its question mark to trust the certificate. */
+  /** URL parameters that trust the certificate. */
   public String trusted() {
     return "ca=" + URI.create("file:" + certificate).getRawPath();
   }

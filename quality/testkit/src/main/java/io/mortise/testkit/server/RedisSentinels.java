@@ -11,8 +11,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A Redis master with two replicas, and three Sentinels that watch over them, each in a process of
- * its own on the loopback. Gone after {@link #close()}. For one thread.
+ * A Redis master with two replicas, and three Sentinels that monitor them, each in its own process
+ * on the loopback. Ended by {@link #close()}. For one thread.
  */
 public final class RedisSentinels implements AutoCloseable {
   private static final String NAME = "mymaster";
@@ -24,12 +24,12 @@ public final class RedisSentinels implements AutoCloseable {
   private final List<SentinelProcess> sentinels = new ArrayList<>();
   private final List<Integer> ports = new ArrayList<>();
 
-  /** Those that clients connect to. */
+  /** The ports of Sentinels for clients. */
   private final List<Integer> entries = new ArrayList<>();
 
   private final @Nullable RedisSecurity access;
 
-  /** The host by which Sentinels tell of servers. */
+  /** The host that Sentinels announce for servers. */
   private final String host;
 
   private RedisSentinels(@Nullable RedisSecurity access, String host) {
@@ -38,22 +38,22 @@ public final class RedisSentinels implements AutoCloseable {
   }
 
   /**
-   * Starts them, and waits until the Sentinels know of each other and of all servers.
+   * Starts them, and waits until the Sentinels know each other and all servers.
    *
    * @param binary {@code redis-server}
-   * @param downAfter how long a server may be silent before the Sentinels take it for dead
+   * @param downAfter the time after which a silent server counts as dead
    */
   public static RedisSentinels start(Path binary, Duration downAfter) {
     return start(binary, downAfter, null);
   }
 
-  /** The same, where all speak TLS, and ask for passwords. */
+  /** The same with TLS and passwords. */
   public static RedisSentinels start(
       Path binary, Duration downAfter, @Nullable RedisSecurity access) {
     return new RedisSentinels(access, "127.0.0.1").started(binary, downAfter);
   }
 
-  /** The same in the clear, where Sentinels tell clients the name {@code localhost}. */
+  /** The same without TLS, where Sentinels announce the name {@code localhost}. */
   public static RedisSentinels startNamed(Path binary, Duration downAfter) {
     return new RedisSentinels(null, "localhost").started(binary, downAfter);
   }
@@ -147,7 +147,7 @@ public final class RedisSentinels implements AutoCloseable {
           () -> RawRedisConnection.ask(port, password, List.of("PING")).contains("PONG"));
     }
 
-    /** Of its own, which no store takes. */
+    /** A URL of this class only, which no store accepts. */
     @Override
     public String url() {
       return "sentinel://127.0.0.1:" + port;
@@ -187,7 +187,7 @@ public final class RedisSentinels implements AutoCloseable {
     return url(entries);
   }
 
-  /** The same, where the Sentinels are found at these ports. */
+  /** The same with these ports of Sentinels. */
   public String url(List<Integer> entries) {
     return (access == null ? "redis" : "rediss")
         + "-sentinel://"
@@ -206,7 +206,7 @@ public final class RedisSentinels implements AutoCloseable {
     return List.copyOf(entries);
   }
 
-  /** Whom the first Sentinel names the master now. */
+  /** The master according to the first Sentinel. */
   public RedisServer master() {
     int port = masterPort(ports.get(0));
     return servers.stream()
@@ -242,8 +242,8 @@ public final class RedisSentinels implements AutoCloseable {
   }
 
   /**
-   * Has all Sentinels forget the set and watch over the same master anew, as is done to change its
-   * address: from then on they count failovers from 0. Waits until they know of all servers again.
+   * Has all Sentinels forget the set and monitor the same master again, as for a change of its
+   * address: they then count failovers from 0. Waits until they know all servers again.
    */
   public void watchAnew() {
     String port = Integer.toString(master().portOfOthers());
@@ -264,7 +264,7 @@ public final class RedisSentinels implements AutoCloseable {
     BoundedWait.until(PATIENCE, "the Sentinels knew of all again", this::isComplete);
   }
 
-  /** How many failovers a Sentinel knows of, that which knows of most. */
+  /** The highest number of failovers known to a Sentinel. */
   public int failovers() {
     return ports.stream()
         .mapToInt(
@@ -273,7 +273,10 @@ public final class RedisSentinels implements AutoCloseable {
         .orElse(0);
   }
 
-  /** Waits until somebody else is master, and says so himself. Looks every few milliseconds. */
+  /**
+   * Waits until another server is the master and reports that role itself. Polls every few
+   * milliseconds.
+   */
   public RedisServer awaitMasterOtherThan(RedisServer before) {
     BoundedWait.until(
         PATIENCE,

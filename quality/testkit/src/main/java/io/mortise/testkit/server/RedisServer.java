@@ -17,9 +17,9 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A Redis or Valkey server in a process of its own, on a free port of the loopback, without
- * persistence unless the arguments ask for it. Its folder and its process are gone after {@link
- * #close()}, and at the latest when the JVM ends. For one thread.
+ * A Redis or Valkey server in its own process, on a free port of the loopback, without persistence
+ * unless the arguments ask for it. Its folder and process are removed by {@link #close()}, and when
+ * the JVM ends. For one thread.
  */
 public final class RedisServer extends ServerProcess {
   private static final String RESOURCE = "redis-server-6.2.6-v5-linux-amd64";
@@ -38,8 +38,8 @@ public final class RedisServer extends ServerProcess {
   }
 
   /**
-   * The server 6.2 that the artifact {@code com.github.codemonstur:embedded-redis} carries, taken
-   * out of it once; empty if the artifact is not on the class path or has none for this machine.
+   * The server 6.2 that the artifact {@code com.github.codemonstur:embedded-redis} carries,
+   * extracted once; empty if the artifact is not on the class path or has none for this machine.
    */
   public static synchronized Optional<Path> bundled() {
     if (!System.getProperty("os.name").toLowerCase(Locale.ROOT).contains("linux")
@@ -58,7 +58,7 @@ public final class RedisServer extends ServerProcess {
         if (!file.toFile().setExecutable(true)) {
           throw new IOException("Cannot make '" + file + "' executable.");
         }
-        // The last to be registered is deleted first.
+        // Deletion is in reverse order of registration.
         folder.toFile().deleteOnExit();
         file.toFile().deleteOnExit();
         extracted = file;
@@ -80,9 +80,8 @@ public final class RedisServer extends ServerProcess {
   }
 
   /**
-   * A server that can run under a clock, the one on the PATH or else the bundled one; empty if
-   * there is none. The memory allocator of many distributions' servers asks for the time before it
-   * may.
+   * A server that can run under a clock, from the PATH or else bundled; empty if there is none. In
+   * many distributions the server's memory allocator reads the clock too early.
    */
   public static Optional<Path> under(FakeClock clock) {
     return Stream.of(installed(6), bundled())
@@ -106,7 +105,7 @@ public final class RedisServer extends ServerProcess {
    * Starts a server and waits until it answers.
    *
    * @param arguments as on the command line of {@code redis-server}
-   * @throws IllegalStateException if it does not come up; the message has what it said
+   * @throws IllegalStateException if it does not come up; the message has its output
    */
   public static RedisServer start(Path binary, String... arguments) {
     return start(binary, freePort(), arguments);
@@ -115,7 +114,7 @@ public final class RedisServer extends ServerProcess {
   /**
    * Starts a server that sees this clock, and waits until it answers.
    *
-   * @throws IllegalStateException if it does not come up; the message has what it said
+   * @throws IllegalStateException if it does not come up; the message has its output
    */
   public static RedisServer start(FakeClock clock, Path binary, String... arguments) {
     return start(clock.prefix(), binary, freePort(), arguments);
@@ -126,9 +125,9 @@ public final class RedisServer extends ServerProcess {
   }
 
   /**
-   * Starts one of several servers, with a port for TLS beside the plain one if it wants TLS.
+   * Starts one of several servers, with a port for TLS beside the plain one if required.
    *
-   * @param distance between each port that it listens on and another that it needs; 0 for none
+   * @param distance between each of its ports and another that it needs; 0 for none
    */
   static RedisServer start(
       Path binary, @Nullable RedisSecurity access, int distance, String... arguments) {
@@ -165,12 +164,12 @@ public final class RedisServer extends ServerProcess {
     }
   }
 
-  /** A port of the loopback that nobody uses now. */
+  /** An unused port of the loopback. */
   public static int freePort() {
     return ServerProcess.freePort();
   }
 
-  /** Any answer but "loading" will do; a server that speaks TLS only is not asked. */
+  /** Whether it answers, except with "loading"; not checked for a server with TLS only. */
   private static boolean answers(List<String> command, int port) throws IOException {
     int tls = command.indexOf("--tls-port");
     if (tls >= 0) {
@@ -187,7 +186,7 @@ public final class RedisServer extends ServerProcess {
   }
 
   /**
-   * Sends a command, on a connection of its own.
+   * Sends a command on a new connection.
    *
    * @return the texts of the answer, in order
    * @throws UncheckedIOException if it does not answer, or with an error
@@ -201,9 +200,7 @@ public final class RedisServer extends ServerProcess {
     }
   }
 
-  /**
-   * The port by which clients and other servers find it: that for TLS, if they have to speak it.
-   */
+  /** The port for clients and other servers: that for TLS if required. */
   public int portOfOthers() {
     return access == null ? port : tlsPort;
   }
@@ -220,8 +217,8 @@ public final class RedisServer extends ServerProcess {
   }
 
   /**
-   * Whether a field of INFO has this value. False too if no answer comes: who changes its role
-   * breaks its connections, perhaps the one that asks.
+   * Whether a field of INFO has this value. Also false without an answer: a server that changes its
+   * role breaks its connections, perhaps this one.
    */
   public boolean says(String field, String value) {
     try {
@@ -243,7 +240,7 @@ public final class RedisServer extends ServerProcess {
     return "redis://127.0.0.1:" + port;
   }
 
-  /** Kills it, removes all that it has written, and starts it again. */
+  /** Kills it, removes its data, and restarts it. */
   public void restartEmpty() {
     kill();
     emptyFolder();

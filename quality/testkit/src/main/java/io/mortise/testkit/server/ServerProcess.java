@@ -30,8 +30,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A server that is a program of this machine, with a folder of its own. Both are gone after {@link
- * #close()} and when the JVM ends. A killed JVM may leave children, and a stopped server's folder.
+ * A server that runs a local program, with its own folder. Both end with {@link #close()} and with
+ * the JVM. A killed JVM may leave children, and the folder of a paused server.
  *
  * <p>A subclass has a static method that makes the folder and the command, on a {@link #freePort},
  * and a constructor that starts them. Needs {@code sh} and {@code kill}. For one thread.
@@ -41,7 +41,7 @@ public abstract class ServerProcess implements LocalServer {
   private static final long START_SECONDS = 100;
   private static final long STOP_SECONDS = 20;
 
-  /** For a process to stop, a millisecond apart. */
+  /** The most checks for a paused process, a millisecond apart. */
   private static final int MOST_LOOKS = 10_000;
 
   final int port;
@@ -54,7 +54,7 @@ public abstract class ServerProcess implements LocalServer {
   private @Nullable Process lifeline;
   private @Nullable String stopSignal;
 
-  /** Asks a server whether it is ready, again and again until it is. */
+  /** Probes a server repeatedly until it is ready. */
   @FunctionalInterface
   public interface ReadinessProbe {
     /**
@@ -72,14 +72,14 @@ public abstract class ServerProcess implements LocalServer {
   }
 
   /**
-   * Starts the program, and waits until it is ready, for 100 seconds at most. What it prints goes
-   * to a file in the folder.
+   * Starts the program, and waits until it is ready, for 100 seconds at most. Its output goes to a
+   * file in the folder.
    *
    * @param name for messages
    * @param port see {@link #port()}
-   * @param folder exists, and is the server's own from now on
+   * @param folder exists, and belongs to the server from now on
    * @param command the program and its arguments; a restart repeats it
-   * @throws IllegalStateException if it does not come up; the message has what it said
+   * @throws IllegalStateException if it does not come up; the message has its output
    * @throws UncheckedIOException if the program cannot be started
    */
   @SuppressWarnings("this-escape") // a hook that runs when the JVM ends
@@ -95,7 +95,7 @@ public abstract class ServerProcess implements LocalServer {
     launch();
   }
 
-  /** An executable file on the PATH, or in one of the folders that only root's PATH has. */
+  /** An executable file on the PATH, or in a folder of root's PATH. */
   protected static Optional<Path> find(String program) {
     String folders =
         System.getenv().getOrDefault("PATH", "")
@@ -107,7 +107,7 @@ public abstract class ServerProcess implements LocalServer {
         .findFirst();
   }
 
-  /** Whether this JVM runs as root, which some servers refuse unless they are told. */
+  /** Whether this JVM runs as root, which some servers refuse by default. */
   static boolean isRoot() {
     return "root".equals(System.getProperty("user.name"));
   }
@@ -152,8 +152,8 @@ public abstract class ServerProcess implements LocalServer {
   }
 
   /**
-   * What many servers need and what takes long to make: made once per build, in Maven's folder for
-   * what it makes; where there is none, once per JVM. Safe for several processes.
+   * Creates a folder that many servers need and that takes long: once per build, in Maven's build
+   * folder, or else once per JVM. Safe for several processes.
    */
   static synchronized Path once(String name, FolderInitializer folderInitializer)
       throws IOException {
@@ -171,7 +171,7 @@ public abstract class ServerProcess implements LocalServer {
     try (FileChannel channel =
         FileChannel.open(
             parent.resolve(name + ".lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
-      // Until the channel is closed.
+      // Held until the channel is closed.
       channel.lock();
       if (!Files.isDirectory(made)) {
         Path half = parent.resolve(name + ".half");
@@ -209,7 +209,7 @@ public abstract class ServerProcess implements LocalServer {
     }
   }
 
-  /** Empties its folder, while it does not run. */
+  /** Empties its folder; it must not be running. */
   void emptyFolder() {
     try (Stream<Path> files = Files.list(folder)) {
       files.forEach(ServerProcess::deleteTree);
@@ -232,7 +232,7 @@ public abstract class ServerProcess implements LocalServer {
     }
   }
 
-  /** Tries for a while: what was killed a moment ago may still write, and remove, files there. */
+  /** Retries for a while: a killed process may still write and remove files there. */
   static void deleteTree(Path folder) {
     for (int tries = 0; Files.exists(folder); tries++) {
       try (Stream<Path> files = Files.walk(folder)) {
@@ -299,8 +299,8 @@ public abstract class ServerProcess implements LocalServer {
   }
 
   /**
-   * From now on {@link #close()} and the end of the JVM ask it to stop first: some servers have to
-   * give back what outlives a process.
+   * Has {@link #close()} and the end of the JVM send this signal first: some servers have to
+   * release resources that outlive a process.
    */
   void stoppedBy(String signal) {
     stopSignal = signal;
@@ -341,7 +341,7 @@ public abstract class ServerProcess implements LocalServer {
       children.forEach(ProcessHandle::destroyForcibly);
       try {
         running.waitFor(10, TimeUnit.SECONDS);
-        // Some keep memory or files of the server in use until they have ended.
+        // Some processes keep memory or files of the server in use until they have ended.
         CompletableFuture.allOf(
                 children.stream().map(ProcessHandle::onExit).toArray(CompletableFuture<?>[]::new))
             .get(10, TimeUnit.SECONDS);
@@ -362,13 +362,13 @@ public abstract class ServerProcess implements LocalServer {
   @Override
   public void pause() {
     List<String> processes = signal("-STOP");
-    // A thread has the signal when it runs next; until then it may answer.
+    // A thread receives the signal when it runs next; until then it may answer.
     for (int i = 0; i < MOST_LOOKS && !processes.stream().allMatch(ServerProcess::isStopped); i++) {
       LockSupport.parkNanos(1_000_000);
     }
   }
 
-  /** Whether all threads of a process stand still, or where there is no /proc to tell. */
+  /** Whether all threads of a process are stopped; true without /proc. */
   private static boolean isStopped(String process) {
     try (Stream<Path> threads = Files.list(Path.of("/proc", process, "task"))) {
       return threads.allMatch(
@@ -390,7 +390,7 @@ public abstract class ServerProcess implements LocalServer {
     signal("-CONT");
   }
 
-  /** Returns the processes that have it. */
+  /** Sends a signal; returns the processes that got it. */
   private List<String> signal(String signal) {
     Process running = process;
     if (running == null) {
@@ -428,10 +428,9 @@ public abstract class ServerProcess implements LocalServer {
   }
 
   /**
-   * Ports that servers of tests listen on, for as long as this process lives, also while a server
-   * is down and about to come back. They are not among those that the system gives to connections
-   * somewhere (from 32,768 on), and other processes that ask here do not get them: each is a lock
-   * on a byte of one file. Thread-safe.
+   * Ports of test servers, reserved while this process lives, even while a server is restarting.
+   * They are below the ephemeral ports (from 32,768 on). Other processes do not get them: each port
+   * is a lock on a byte of one file. Thread-safe.
    */
   static final class PortAllocator {
     private static final int FIRST = 11_000;
@@ -440,7 +439,7 @@ public abstract class ServerProcess implements LocalServer {
 
     private static final SecureRandom RANDOM = new SecureRandom();
 
-    /** A channel that is closed gives back its locks, and so does one that nobody refers to. */
+    /** Strong references: a closed or collected channel releases its locks. */
     private static final List<FileLock> RESERVED = new ArrayList<>();
 
     private static final FileChannel FILE = open();
@@ -459,12 +458,12 @@ public abstract class ServerProcess implements LocalServer {
       }
     }
 
-    /** A port that nobody uses, and nobody else is given. */
+    /** Reserves an unused port. */
     static int reserve() {
       return reserveWith(0);
     }
 
-    /** The same, where the port that is so much higher is reserved too. */
+    /** Reserves a port together with the one higher by this distance. */
     static synchronized int reserveWith(int distance) {
       for (int i = 0; i < TRIES; i++) {
         int port = FIRST + RANDOM.nextInt(LAST + 1 - FIRST);

@@ -12,8 +12,8 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Stores to test code with that uses locks through the public API. A server is started when it is
- * first asked for, serves all tests of the JVM, and ends with it. Thread-safe.
+ * Stores for tests of code that uses locks through the public API. A server starts on first use,
+ * serves all tests of the JVM, and ends with it. Thread-safe.
  *
  * <p>The stores' modules and drivers must be on the class path.
  */
@@ -32,8 +32,8 @@ public enum TestStore {
   private static final Map<TestStore, String> OPENED = new EnumMap<>(TestStore.class);
 
   /**
-   * The URL of an empty store that nobody in this JVM has used before: another namespace, or
-   * another file. Blocks while a server starts.
+   * Returns the URL of an empty store, unused in this JVM: another namespace, or another file.
+   * Blocks while a server starts.
    *
    * @throws org.opentest4j.TestAbortedException if there is no server on this machine
    * @throws AssertionError if there is none, with {@code -Dmortise.ci=true}

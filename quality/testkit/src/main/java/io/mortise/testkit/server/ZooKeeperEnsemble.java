@@ -11,9 +11,8 @@ import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
 /**
- * Three ZooKeeper servers that make an ensemble, each a process of its own, as {@link
- * ZooKeeperServer} has it. The lines by which followers follow their leader can be cut. For one
- * thread.
+ * Three ZooKeeper servers that make an ensemble, each in its own process, as {@link
+ * ZooKeeperServer} has it. The connections between followers and leader can be cut. For one thread.
  */
 public final class ZooKeeperEnsemble implements AutoCloseable {
   private static final int MEMBERS = 3;
@@ -21,7 +20,7 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
 
   private final List<ZooKeeperServer> servers;
 
-  /** {@code relays[i][j]}: by what member i reaches member j as its leader; none to itself. */
+  /** For a pair of members i and j: the proxy by which i reaches j as its leader. */
   private final Map<List<Integer>, FaultInjectionProxy> faultInjectionProxies;
 
   private ZooKeeperEnsemble(
@@ -81,12 +80,12 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
     return ensemble;
   }
 
-  /** How many members there are; they are numbered from 0. */
+  /** The number of members, which are numbered from 0. */
   public int size() {
     return servers.size();
   }
 
-  /** One member, to be killed, restarted, stopped. */
+  /** Returns a member. */
   public ZooKeeperServer member(int number) {
     return servers.get(number);
   }
@@ -105,7 +104,7 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
     return String.join(",", all);
   }
 
-  /** The member that leads now, if one does; a member that is stopped or cut off may say so too. */
+  /** The present leader, if any; a paused or cut off member may claim to lead, too. */
   public OptionalInt leader() {
     return IntStream.range(0, size()).filter(i -> is(i, "leader")).findFirst();
   }
@@ -114,7 +113,7 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
     return servers.get(member).ask("srvr").contains("Mode: " + mode);
   }
 
-  /** The member that leads once the others follow. Waits for that: they may just elect anew. */
+  /** The leader, once the others follow. Waits for that: an election may be in progress. */
   public int leaderWhenWhole() {
     while (true) {
       awaitWhole();
@@ -125,7 +124,7 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
     }
   }
 
-  /** Some member that follows; waits until one does. */
+  /** Waits for a follower and returns it. */
   public int follower() {
     awaitWhole();
     return IntStream.range(0, size())
@@ -150,8 +149,8 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
   }
 
   /**
-   * Cuts the lines between a member and those who follow it or whom it follows, or mends them.
-   * Clients go on reaching it.
+   * Cuts or restores the connections between a member and its followers or its leader. Clients
+   * still reach it.
    */
   public void cutOff(int member, boolean cut) {
     faultInjectionProxies.forEach(

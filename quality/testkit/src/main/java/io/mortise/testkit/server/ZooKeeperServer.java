@@ -12,10 +12,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A ZooKeeper server in a process of its own, on a free port of the loopback: the one that the
- * artifact {@code org.apache.zookeeper:zookeeper} carries, which must be on the class path together
- * with {@code metrics-core} and {@code snappy-java}. Its folder and its process are gone after
- * {@link #close()}, and at the latest when the JVM ends. For one thread.
+ * A ZooKeeper server in its own process, on a free port of the loopback: the one that the artifact
+ * {@code org.apache.zookeeper:zookeeper} carries, which must be on the class path together with
+ * {@code metrics-core} and {@code snappy-java}. Its folder and process are removed by {@link
+ * #close()}, and when the JVM ends. For one thread.
  *
  * <p>Its ticks are 200 ms, so that sessions of 400 ms and longer can be tested; there is no upper
  * limit. Idle containers are removed after one second. All of that can be set otherwise.
@@ -32,7 +32,7 @@ public final class ZooKeeperServer extends ServerProcess {
   }
 
   /**
-   * How to start a server.
+   * The setup of a server.
    *
    * @param port for clients
    * @param id the number in an ensemble; 0 for a server that is alone
@@ -40,7 +40,7 @@ public final class ZooKeeperServer extends ServerProcess {
    * @param options of its JVM
    */
   public record Setup(int port, int id, Map<String, String> settings, List<String> options) {
-    /** For a server that starts soon and is small. */
+    /** Options for a fast start and little memory. */
     private static final List<String> BRIEF =
         List.of(
             "-Xmx256m",
@@ -54,7 +54,7 @@ public final class ZooKeeperServer extends ServerProcess {
       options = List.copyOf(options);
     }
 
-    /** Alone, on a free port. */
+    /** A standalone server on a free port. */
     public static Setup single() {
       return new Setup(ServerProcess.freePort(), 0, Map.of(), BRIEF);
     }
@@ -87,21 +87,21 @@ public final class ZooKeeperServer extends ServerProcess {
     }
   }
 
-  /** A port of the loopback that nobody uses now. */
+  /** An unused port of the loopback. */
   public static int freePort() {
     return ServerProcess.freePort();
   }
 
-  /** Starts a server that is alone, and waits until it serves. */
+  /** Starts a standalone server, and waits until it serves. */
   public static ZooKeeperServer start() {
     return start(Setup.single());
   }
 
   /**
    * Starts a server. Waits until it serves, or, if it is a member of an ensemble, until its process
-   * answers: it serves once a majority is there.
+   * answers: it serves once a majority runs.
    *
-   * @throws IllegalStateException if it does not come up; the message has what it said
+   * @throws IllegalStateException if it does not come up; the message has its output
    */
   public static ZooKeeperServer start(Setup setup) {
     return start(setup, List.of());
@@ -169,7 +169,7 @@ public final class ZooKeeperServer extends ServerProcess {
     return command;
   }
 
-  /** Sends one of the four-letter words, and returns what is answered. */
+  /** Sends a four-letter word and returns the answer. */
   private static String ask(int port, String word) throws IOException {
     try (Socket socket = ServerProcess.connect(port)) {
       socket.getOutputStream().write(word.getBytes(StandardCharsets.US_ASCII));
@@ -178,9 +178,9 @@ public final class ZooKeeperServer extends ServerProcess {
   }
 
   /**
-   * Sends one of the four-letter words, like {@code srvr}, {@code stat} or {@code wchs}.
+   * Sends a four-letter word, like {@code srvr}, {@code stat} or {@code wchs}.
    *
-   * @return what it answers; empty if it does not
+   * @return the answer; empty if there is none
    */
   public String ask(String word) {
     try {
@@ -190,7 +190,7 @@ public final class ZooKeeperServer extends ServerProcess {
     }
   }
 
-  /** Kills it, removes all that it has written, and starts it again. */
+  /** Kills it, removes its data, and restarts it. */
   public void restartEmpty() {
     kill();
     ServerProcess.deleteTree(data.resolve("version-2"));

@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
 
-/** Known-bad histories are found, known-good ones are not. */
+/** Known-bad histories are detected, known-good ones are accepted. */
 class HistoryChecksTest {
   private static final long FOREVER = Long.MAX_VALUE;
   private final List<AttemptEvent> history = new ArrayList<>();

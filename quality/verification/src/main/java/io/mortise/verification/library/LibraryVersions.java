@@ -15,8 +15,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Runs a main class with other versions of libraries than this JVM has, in a JVM of its own: two
- * versions of one artifact cannot both be on a class path. Immutable.
+ * Runs a main class with other versions of libraries, in a separate JVM: a class path cannot have
+ * two versions of one artifact. Immutable.
  */
 public final class LibraryVersions {
   private final String classPath;
@@ -45,18 +45,21 @@ public final class LibraryVersions {
         path.stream().map(Path::toString).collect(Collectors.joining(File.pathSeparator)));
   }
 
-  /** An artifact without its version. All of Netty counts as one: its artifacts go together. */
+  /**
+   * An artifact without its version. All Netty artifacts count as one, as their versions must
+   * agree.
+   */
   private static String library(Path jar) {
     String name = jar.getFileName().toString().replaceFirst("-[0-9].*", "");
     return name.startsWith("netty-") ? "netty" : name;
   }
 
   /**
-   * Runs the class and waits for its end. Blocks.
+   * Runs the class to its end. Blocks.
    *
-   * @return what it wrote, errors included
-   * @throws AssertionError if it ends with another status than 0
-   * @throws InterruptedException if this thread is interrupted; the class has been stopped then
+   * @return its output, including errors
+   * @throws AssertionError if it exits with a status other than 0
+   * @throws InterruptedException if this thread is interrupted; the JVM has been stopped then
    */
   public String run(Class<?> main, String... arguments) throws InterruptedException {
     List<String> command =

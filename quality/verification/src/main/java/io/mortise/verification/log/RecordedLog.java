@@ -16,11 +16,11 @@ import org.slf4j.spi.MDCAdapter;
 import org.slf4j.spi.SLF4JServiceProvider;
 
 /**
- * An SLF4J provider that keeps what Mortise logs from INFO on, so that tests can look at it; lines
- * of others are dropped. Thread-safe.
+ * An SLF4J provider that records Mortise's log from INFO on for tests, and drops other lines.
+ * Thread-safe.
  */
 public final class RecordedLog implements SLF4JServiceProvider {
-  /** Simulations log without end; the oldest lines go. */
+  /** Simulations log without end; the oldest lines are dropped. */
   private static final int MOST_LINES = 20_000;
 
   private static final Queue<String> LINES = new LinkedBlockingQueue<>();
@@ -32,15 +32,14 @@ public final class RecordedLog implements SLF4JServiceProvider {
   public RecordedLog() {}
 
   /**
-   * Lines like {@code WARN Engine: text} that hold this text, in the order in which they were
-   * logged. The tests of a JVM share the log: a text that only one test's store has tells its lines
-   * from those of others.
+   * Returns lines like {@code WARN Engine: text} that contain this text, in order. The tests of a
+   * JVM share the log: select the lines of a test by a text unique to its store.
    */
   public static List<String> linesWith(String text) {
     return LINES.stream().filter(line -> line.contains(text)).toList();
   }
 
-  /** As {@link #linesWith}, of those that tell what becomes of sessions. */
+  /** Like {@link #linesWith}, limited to lines about the life of sessions. */
   public static List<String> sessionLinesWith(String text) {
     return linesWith(text).stream().filter(line -> line.contains(" SessionLog: ")).toList();
   }

@@ -1,4 +1,6 @@
-/** What Mortise logs in tests. Start reading at {@link io.mortise.verification.log.RecordedLog}. */
+/**
+ * The log of Mortise in tests. Start reading at {@link io.mortise.verification.log.RecordedLog}.
+ */
 @NullMarked
 package io.mortise.verification.log;
 

@@ -4,21 +4,21 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A small machine whose every run is to be looked at.
+ * A small state machine to be explored exhaustively.
  *
  * @param <S> its states: immutable values, compared by {@code equals}. A state with many parts had
  *     best keep them in one array, see {@link PackedState}
  */
 public interface Model<S> {
-  /** Where every run begins. */
+  /** The initial state of every run. */
   S initial();
 
   /**
-   * Gives all that can happen next: what to call it, and the state afterwards. What may be, must be
-   * given: the checker goes every way.
+   * Reports all possible steps, each with a label and the resulting state. Every possible step must
+   * be reported: the checker explores them all.
    */
   void next(S state, BiConsumer<String, S> step);
 
-  /** What is wrong with a state; null if nothing is. */
+  /** Returns the fault of a state; null if there is none. */
   @Nullable String broken(S state);
 }

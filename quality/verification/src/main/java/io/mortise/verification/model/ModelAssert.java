@@ -5,19 +5,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.verification.model.ModelChecker.ModelVerdict;
 import io.mortise.verification.model.ModelChecker.Result;
 
-/** What tests say about models. Each prints what came of the check. */
+/** Assertions about models. Each prints the result of the check. */
 public final class ModelAssert {
-  /** Search no further than this; a model that is larger has to be made smaller. */
+  /** The most states to search; a larger model has to be reduced. */
   private static final int MOST = 12_000_000;
 
   private ModelAssert() {}
 
-  /** No state of the model is broken, and all have been looked at. */
+  /** Asserts that the model was explored exhaustively and has no broken state. */
   public static void assertSafe(String name, Model<?> model) {
     assertThat(check(name, model).verdict()).as(name).isEqualTo(ModelVerdict.SAFE);
   }
 
-  /** A state of the model is broken. */
+  /** Asserts that the model has a broken state. */
   public static void assertBroken(String name, Model<?> model) {
     Result result = check(name, model);
     assertThat(result.verdict()).as(name).isEqualTo(ModelVerdict.BROKEN);

@@ -10,32 +10,32 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Goes through all states that a {@link Model} can reach, the near ones first, until all are known
- * or one is broken. The run that leads to a broken state is then a shortest one.
+ * Searches all reachable states of a {@link Model} breadth first, until all are known or one is
+ * broken. The run to a broken state is hence a shortest one.
  *
- * <p>A verdict of safe is a proof for the model as it is, with its so many clients and members, and
- * for nothing larger. What it is worth is shown by variants of the model that must be found broken.
+ * <p>A verdict of safe is a proof for the model with its numbers of clients and members only.
+ * Variants of the model that must be found broken show the worth of the proof.
  */
 public final class ModelChecker {
   private ModelChecker() {}
 
-  /** What came of it. */
+  /** The result of a check. */
   public enum ModelVerdict {
-    /** Every state was looked at, and none is broken. */
+    /** Every state was checked; none is broken. */
     SAFE,
-    /** None of those looked at is broken, but there are more. */
+    /** No checked state is broken, but there are more states. */
     NOT_EXHAUSTED,
-    /** One is broken. */
+    /** A state is broken. */
     BROKEN
   }
 
   /**
-   * A verdict, and how it came about.
+   * A verdict with its evidence.
    *
-   * @param states how many different states were seen
-   * @param depth how many steps the farthest of them is away
-   * @param fault what is wrong; null unless broken
-   * @param run the steps that lead there; empty unless broken
+   * @param states the number of different states
+   * @param depth the number of steps to the farthest state
+   * @param fault the fault; null unless broken
+   * @param run the steps to the broken state; empty unless broken
    */
   public record Result(
       ModelVerdict verdict,
@@ -64,15 +64,15 @@ public final class ModelChecker {
   }
 
   /**
-   * Checks a model. Takes some 80 bytes for each state, beside what the state itself takes.
+   * Checks a model. Needs some 80 bytes for each state, plus the state itself.
    *
-   * @param mostStates give up when there are more
+   * @param mostStates the number of states at which to give up
    */
   public static <S> Result check(Model<S> model, int mostStates) {
     return new Search<>(model, mostStates).run();
   }
 
-  /** The states in the order in which they were found, and a hash table of their places. */
+  /** The states in order of discovery, and a hash table of their indexes. */
   private static final class Search<S> {
     private final Model<S> model;
     private final int most;
@@ -115,7 +115,7 @@ public final class ModelChecker {
           broken >= 0 ? pathTo(broken) : List.of());
     }
 
-    @SuppressWarnings("unchecked") // only states were put there
+    @SuppressWarnings("unchecked") // only states were stored
     private S state(int index) {
       return (S) Objects.requireNonNull(states[index]);
     }
@@ -167,7 +167,7 @@ public final class ModelChecker {
       }
     }
 
-    /** Labels are not kept: the steps are made once more, and the one that fits is named. */
+    /** Labels are not stored: steps are repeated to find the matching one. */
     private List<String> pathTo(int last) {
       ArrayDeque<Integer> way = new ArrayDeque<>();
       for (int at = last; at >= 0; at = from[at]) {

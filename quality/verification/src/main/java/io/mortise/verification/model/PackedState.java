@@ -3,7 +3,7 @@ package io.mortise.verification.model;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/** A state made of small numbers, in little memory. Immutable. */
+/** A compact state of small numbers. Immutable. */
 public final class PackedState {
   private final byte[] values;
 
@@ -11,7 +11,7 @@ public final class PackedState {
     this.values = values;
   }
 
-  /** So many cells, all zero. */
+  /** Returns a state with so many cells, all zero. */
   public static PackedState of(int count) {
     return new PackedState(new byte[count]);
   }
@@ -22,7 +22,7 @@ public final class PackedState {
   }
 
   /**
-   * The same but for one cell.
+   * Returns a copy with one cell changed.
    *
    * @throws IllegalArgumentException if the number does not fit
    */
@@ -35,12 +35,12 @@ public final class PackedState {
     return new PackedState(next);
   }
 
-  /** A copy to change, for a step that changes much. */
+  /** A mutable copy, for a step that changes several cells. */
   public PackedStateBuilder draft() {
     return new PackedStateBuilder(values.clone());
   }
 
-  /** A state in the making. Not thread-safe. */
+  /** A builder of states. Not thread-safe. */
   public static final class PackedStateBuilder {
     private final byte[] values;
 
@@ -66,12 +66,12 @@ public final class PackedState {
       return this;
     }
 
-    /** Another copy of what it is now. */
+    /** Returns an independent copy. */
     public PackedStateBuilder copy() {
       return new PackedStateBuilder(values.clone());
     }
 
-    /** The state as it is now; later changes do not show in it. */
+    /** Returns the current state; later changes do not affect it. */
     public PackedState done() {
       return new PackedState(values.clone());
     }

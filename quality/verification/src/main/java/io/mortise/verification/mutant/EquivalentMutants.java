@@ -11,12 +11,12 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * The mutants that no test notices and that are as good as what is not changed, in files for people
- * to read: lines that begin with {@code #} give a reason, and all entries up to the next have it.
+ * Equivalent mutants: no test can kill them, as they behave like the original. Their files are for
+ * people: lines that begin with {@code #} give the reason of all entries up to the next reason.
  *
- * <p>An entry has, with tabs between: the script, the operator, the line as it was, the line as it
- * is (nothing if it was deleted), and if the script has several such mutants which of them, from 1.
- * An entry has no number of a line, so that it stays true when other lines change.
+ * <p>An entry has these fields, separated by tabs: script, operator, original line, changed line
+ * (empty if deleted), and an index from 1 if the script has several such mutants. It has no line
+ * number, so that it stays valid when other lines change.
  */
 public final class EquivalentMutants {
   private final Set<String> listed = new HashSet<>();
@@ -36,13 +36,12 @@ public final class EquivalentMutants {
   /**
    * Reads all lists in a folder, {@code *.tsv}.
    *
-   * @param mutants all mutants of all scripts that the lists are about, in the order of each script
-   * @param resources where the scripts are, as in {@link ScriptMutant#resource()}, with a slash at
-   *     the end
+   * @param mutants all mutants of the listed scripts, in the order of each script
+   * @param resources the folder of the scripts, as in {@link ScriptMutant#resource()}, with a slash
+   *     at the end
    * @throws UncheckedIOException if they cannot be read
-   * @throws IllegalArgumentException if an entry is none, has no reason above it, fits no mutant,
-   *     or several and does not say which, or one that is listed already; the message names all
-   *     such
+   * @throws IllegalArgumentException if an entry is malformed, lacks a reason, matches no mutant,
+   *     matches several without an index, or is a duplicate; the message names all such entries
    */
   public static EquivalentMutants in(Path folder, List<ScriptMutant> mutants, String resources) {
     EquivalentMutants equivalentMutants = new EquivalentMutants();
@@ -92,12 +91,10 @@ public final class EquivalentMutants {
     return mutant.resource() + "#" + mutant.number();
   }
 
-  /** Whether it is listed. */
   public boolean has(ScriptMutant mutant) {
     return listed.contains(id(mutant));
   }
 
-  /** How many are listed. */
   public int size() {
     return listed.size();
   }

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** A store's module once more, with one of its scripts changed; all else is shared. */
+/** Loads a store's module once more, with one script changed; all other classes are shared. */
 final class MutantClassLoader extends URLClassLoader {
   private final String prefix;
   private final Set<String> shared;

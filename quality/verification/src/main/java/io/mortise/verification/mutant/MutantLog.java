@@ -15,9 +15,8 @@ import java.util.Map;
 import java.util.Random;
 
 /**
- * What has become of which mutant, in a file with one line each, so that a long hunt can be
- * interrupted and taken up again. Of several lines about one mutant, the last counts. For one
- * thread.
+ * The outcomes of mutants, in a file with one line each, so that a long hunt can be interrupted and
+ * resumed. Of several lines about one mutant, the last counts. For one thread.
  *
  * <p>{@code -Dmortise.mutants.parts=N -Dmortise.mutants.part=K} hunts every N-th only, from the
  * K-th on, counted from 0: several processes share a hunt, or it is a sample.
@@ -30,10 +29,10 @@ public final class MutantLog {
 
   private final Path file;
 
-  /** How many steps each mutant has survived; all of them if it was killed. */
+  /** The number of stages that each mutant has survived; all of them if it was killed. */
   private final Map<String, Integer> done = new HashMap<>();
 
-  /** Reads what the file has, if it is there. */
+  /** Reads the file if it exists. */
   public MutantLog(Path file) {
     this.file = file;
     try {
@@ -63,14 +62,14 @@ public final class MutantLog {
   }
 
   /**
-   * Hunts those that are neither killed nor have survived all these steps, in an order that is
-   * mixed but always the same, until the time is over. Each line says {@code killed}, hung or
-   * {@code survived} and how many steps; after how many seconds; by which test; which mutant.
+   * Hunts mutants neither killed nor known to survive all stages, in a shuffled but reproducible
+   * order, until the time is over. Each line has the outcome ({@code killed}, hung, or {@code
+   * survived} with the number of stages), the seconds, the test and the mutant.
    *
-   * @param testStages by which a mutant may be killed; those that it has survived are not run again
-   * @param tidy what to do after each, which may have left a server stuck
-   * @return how many there are yet
-   * @throws IllegalStateException if a test fails though nothing is changed
+   * @param testStages the stages that may kill a mutant; survived ones are not repeated
+   * @param tidy cleans up after each mutant, which may have left a server stuck
+   * @return the number of remaining mutants
+   * @throws IllegalStateException if a test fails on the original
    */
   public int hunt(
       MutationTestRunner hunt,

@@ -13,8 +13,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The changes that are made to scripts: comparisons turned, statements and conditions deleted,
- * numbers raised, keys and parameters swapped. Comments and texts are left alone.
+ * Changes to scripts: comparisons inverted, statements and conditions deleted, numbers raised, keys
+ * and parameters swapped. Comments and literals stay unchanged.
  */
 public enum MutationOperators {
   /** Lua scripts for Redis. */
@@ -32,14 +32,14 @@ public enum MutationOperators {
   SQL(sqlOperators()) {
     @Override
     boolean isStatement(String code, String before) {
-      // One of several columns that are set.
+      // One of several assignments to columns.
       return code.matches("(SET )?\\w+ += .*,") && isBalanced(code);
     }
   };
 
   private static final Pattern PARAMETER = Pattern.compile("(?<!:):([a-z_]+)");
 
-  @SuppressWarnings("ImmutableEnumChecker") // nobody changes it after it was made
+  @SuppressWarnings("ImmutableEnumChecker") // never modified after construction
   private final Map<String, Operator> operators;
 
   MutationOperators(Map<String, Operator> operators) {
@@ -171,7 +171,7 @@ public enum MutationOperators {
     return mutants;
   }
 
-  /** In SQL: each parameter becomes the one that comes next in the statement. */
+  /** In SQL: replaces each parameter by the next one of the statement. */
   private void parameters(String script, String line, String code, List<String[]> changes) {
     if (this != SQL) {
       return;
@@ -193,7 +193,7 @@ public enum MutationOperators {
     }
   }
 
-  /** The line with spaces where comments and texts are, so that places stay the same. */
+  /** The line with comments and literals blanked, so that offsets stay the same. */
   private static String code(String line) {
     char[] code = line.toCharArray();
     boolean text = false;

@@ -28,14 +28,14 @@ import org.junit.platform.launcher.core.LauncherExecutionRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
 
 /**
- * Runs tests of a store whose script was changed, in a class loader of their own, until one fails.
- * For one thread.
+ * Runs tests of a store with a changed script, in a separate class loader, until one fails. For one
+ * thread.
  */
 public final class MutationTestRunner {
-  /** The tag of tests that do something to the server which others notice. */
+  /** The tag of tests that disturb the server. */
   public static final String ALONE = "alone";
 
-  /** Most of them wait for a time to pass. */
+  /** High, as most tests wait for time to pass. */
   private static final int AT_ONCE = 12;
 
   private final List<URL> places;
@@ -44,11 +44,11 @@ public final class MutationTestRunner {
   private final Set<String> shared;
 
   /**
-   * What came of a mutant.
+   * The outcome of a mutant.
    *
-   * @param killer the first test that failed, or what ended the run; null if the mutant survived
-   * @param hung whether the time was over
-   * @param tests how many were run
+   * @param killer the first failed test, or another reason for the end; null if the mutant survived
+   * @param hung whether it timed out
+   * @param tests the number of tests that were run
    */
   public record Outcome(@Nullable String killer, boolean hung, int tests, Duration took) {
     /** No test noticed the change. */
@@ -58,19 +58,18 @@ public final class MutationTestRunner {
   }
 
   /**
-   * Tests that are asked one step after the other, those that cost little first.
+   * A stage of tests. Cheap stages run first.
    *
    * @param tests names of classes
-   * @param atOnce how many tests run at the same time; those tagged {@link #ALONE} run by
-   *     themselves afterwards
+   * @param atOnce the number of concurrent tests; those tagged {@link #ALONE} run alone afterwards
    */
   public record TestStage(List<String> tests, int atOnce) {
-    /** Of tests that keep to themselves, such as the contract of a store. */
+    /** A stage of independent tests, such as a store's contract. */
     public static TestStage together(String... tests) {
       return new TestStage(List.of(tests), AT_ONCE);
     }
 
-    /** In their order. */
+    /** A stage of sequential tests, in this order. */
     public static TestStage oneByOne(String... tests) {
       return new TestStage(List.of(tests), 1);
     }
@@ -79,8 +78,8 @@ public final class MutationTestRunner {
   /**
    * A hunt in one module.
    *
-   * @param one a class of its tests, with whose loader all is loaded that is not the module's own
-   * @param main a main class of it
+   * @param one a class of its tests, whose loader loads all other modules
+   * @param main a class of its main code
    * @param shared classes that all mutants share, such as those that keep servers
    */
   public MutationTestRunner(Class<?> one, Class<?> main, Set<String> shared) {
@@ -94,11 +93,11 @@ public final class MutationTestRunner {
   }
 
   /**
-   * Runs the tests on a mutant; blocks until one has failed, all have passed, or the time is over.
-   * One that failed beside others has to fail by itself too, and to pass where nothing is changed,
-   * for a busy machine kills no mutant.
+   * Runs the tests on a mutant. Blocks until one has failed, all have passed, or the time is over.
+   * A test that failed beside others has to fail alone too, and to pass on the original: a busy
+   * machine must kill no mutant.
    *
-   * @param mutant null for the module as it is, to see that its tests pass
+   * @param mutant null for the original, to check that its tests pass
    */
   public Outcome run(@Nullable ScriptMutant mutant, List<TestStage> testStages, Duration limit) {
     long began = System.nanoTime();
@@ -219,7 +218,7 @@ public final class MutationTestRunner {
             .build());
   }
 
-  /** What has become of a mutant. */
+  /** A run on a mutant. */
   private static final class MutantRun {
     final MutantClassLoader loader;
     final @Nullable MutantClassLoader unchanged;

@@ -4,12 +4,12 @@ package io.mortise.verification.mutant;
  * A script with one change.
  *
  * @param resource the script's path in its jar
- * @param number of this change among all of that script
- * @param line where it is, from one
- * @param operator what kind of change it is
- * @param before the line as it was, without the space around it
- * @param after the line as it is; empty if it was deleted
- * @param text the whole script, changed
+ * @param number of this change among those of the script
+ * @param line of the change, from one
+ * @param operator the kind of the change
+ * @param before the original line, stripped
+ * @param after the changed line; empty if it was deleted
+ * @param text the whole changed script
  */
 public record ScriptMutant(
     String resource,
@@ -20,7 +20,7 @@ public record ScriptMutant(
     String after,
     String text) {
 
-  /** What tells it apart from the others, also when other lines of the script change. */
+  /** Its identity, stable when other lines of the script change. */
   public String key() {
     return String.join("\t", resource, Integer.toString(line), operator, before, after);
   }

@@ -1,5 +1,5 @@
 /**
- * Scripts with one small change each, and a search for those that no test notices. Start reading at
+ * Mutation tests of scripts: a search for small changes that no test detects. Start reading at
  * {@link io.mortise.verification.mutant.MutationTestRunner}.
  */
 @NullMarked

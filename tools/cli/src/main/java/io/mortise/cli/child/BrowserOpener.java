@@ -13,8 +13,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Opens a link in the user's browser. Others on the host can read command lines, and the link has a
- * token: the browser is given a file, readable for its owner only, that leads to the link.
+ * Opens a link in the user's browser. Other users of the host can read command lines, and the link
+ * has a token. So the browser gets a file, readable by its owner only, that redirects to the link.
  */
 public final class BrowserOpener {
   private static final long PATIENCE_SECONDS = 3;
@@ -27,7 +27,7 @@ public final class BrowserOpener {
    * For a user of a host.
    *
    * @param variables the environment
-   * @param system the name of the operating system, as the JVM says it
+   * @param system the name of the operating system, as reported by the JVM
    * @param user the user's name
    */
   BrowserOpener(Map<String, String> variables, String system, String user) {
@@ -45,8 +45,8 @@ public final class BrowserOpener {
   /**
    * Starts the browser. Waits for seconds at most.
    *
-   * @param folder for the file that leads to the link
-   * @return what stood in the way; null if nothing is known to
+   * @param folder for the file that redirects to the link
+   * @return the reason of a failure; null if none is known
    */
   public @Nullable String open(URI link, Path folder) throws InterruptedException {
     if (user.equals("root")) {
@@ -65,7 +65,7 @@ public final class BrowserOpener {
       Path file = write(link, folder);
       Process process = start(program, file);
       boolean ended = process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS);
-      // That of Windows ends with 1 when all is well.
+      // The one of Windows ends with 1 on success.
       return ended && process.exitValue() != 0 && !windows
           ? program + " ended with status " + process.exitValue()
           : null;
@@ -74,7 +74,7 @@ public final class BrowserOpener {
     }
   }
 
-  /** For the user alone, until the console ends. */
+  /** Writes the file for the user only, until the console ends. */
   private static Path write(URI link, Path folder) throws IOException {
     Path file = Files.createTempFile(folder, "mortise-console-", ".html");
     file.toFile().deleteOnExit();
@@ -102,7 +102,7 @@ public final class BrowserOpener {
         .start();
   }
 
-  /** By the PATH that was handed in. */
+  /** Finds a program by the given PATH. */
   private String find(String program) throws FileNotFoundException {
     for (String folder : variables.getOrDefault("PATH", "").split(File.pathSeparator, -1)) {
       Path file = Path.of(folder, program);

@@ -27,17 +27,17 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Starts the command through {@code lifeline.sh}, whose watcher ends it when this process dies. Two
- * named pipes lie between the two: the one with orders is open for as long as this process lives,
- * the one with reports for as long as the watcher does. Their names are removed once both are open,
- * so that nothing depends on files that somebody may tidy up.
+ * named pipes connect them: the one for orders is open while this process lives, the one for
+ * reports while the watcher does. Their names are removed once both are open, so that a cleanup of
+ * temporary files does no harm.
  */
 public final class ChildGuardian implements ChildProcess {
-  /** What every shell hands on; many drop variables with other names. */
+  /** Names of variables that every shell passes on; many drop others. */
   private static final Pattern SHELL_NAME = Pattern.compile("[A-Za-z_][A-Za-z0-9_]*");
 
   private static final List<String> ANY_SHELL = List.of("/bin/sh");
 
-  /** Which takes no functions from the environment, and reads no file before the script. */
+  /** A bash that imports no functions from the environment, and reads no startup file. */
   private static final List<String> BASH = List.of("bash", "--posix", "-p");
 
   private static final String PROBE = "mortise.probe";
@@ -48,9 +48,9 @@ public final class ChildGuardian implements ChildProcess {
 
   private enum GuardianState {
     WATCHES,
-    /** It has ended what it was to end. */
+    /** It has ended its processes as ordered. */
     DONE,
-    /** It has ended without saying so: somebody killed it. */
+    /** It has ended without a report: it was killed. */
     KILLED
   }
 
@@ -60,16 +60,17 @@ public final class ChildGuardian implements ChildProcess {
   }
 
   /**
-   * Starts the command. Blocks until its watcher is there.
+   * Starts the command. Blocks until its watcher runs.
    *
    * @param command the program and its arguments
-   * @param environment changes what the command inherits of the environment
-   * @param grace how long the command has between SIGTERM and SIGKILL if this process dies; null if
-   *     it shall live on
-   * @param valid for how long it may run unless told anew, asked when it starts; see {@link
+   * @param environment changes the environment that the command inherits
+   * @param grace the time between SIGTERM and SIGKILL of the command if this process dies; null to
+   *     let it live on
+   * @param valid the time that it may run unless extended, read when it starts; see {@link
    *     #endUnlessToldWithin}
-   * @param warn told in a sentence what the command lacks: before it starts, or on another thread
-   * @param onExit told the exit status, 128 + n for signal n, on another thread
+   * @param warn receives a sentence about features that the command lacks: before it starts, or on
+   *     another thread
+   * @param onExit receives the exit status, 128 + n for signal n, on another thread
    */
   public static ChildGuardian start(
       List<String> command,
@@ -111,15 +112,15 @@ public final class ChildGuardian implements ChildProcess {
     Path ordersPipe = folder.resolve("orders");
     Path reportsPipe = folder.resolve("reports");
     makePipes(ordersPipe, reportsPipe);
-    // For both ways, although each is used for one: opening that one alone would wait for somebody
-    // at the other end.
+    // For reading and writing, although each is used one way: opening for one alone would wait for
+    // the other end.
     FileChannel orders = FileChannel.open(ordersPipe, READ, WRITE);
     FileChannel reports = FileChannel.open(reportsPipe, READ, WRITE);
     BufferedReader reader = Files.newBufferedReader(reportsPipe, StandardCharsets.US_ASCII);
     try {
       Process process = builder.start();
       ChildGuardian childGuardian = new ChildGuardian(orders, process);
-      // A shell that ends before there is a watcher: the end of the reports is seen then.
+      // If the shell ends before there is a watcher, this ends the reports.
       var closing = process.onExit().thenRun(() -> close(reports));
       String report = reader.readLine();
       close(reports);
@@ -143,7 +144,7 @@ public final class ChildGuardian implements ChildProcess {
     }
   }
 
-  /** Until the watcher has ended. */
+  /** Reads reports until the watcher has ended. */
   private void listen(BufferedReader reports, Consumer<String> warn) {
     try (reports) {
       for (String line = reports.readLine(); line != null; line = reports.readLine()) {
@@ -152,7 +153,7 @@ public final class ChildGuardian implements ChildProcess {
         }
       }
     } catch (IOException e) {
-      // As if it had ended, since nothing more will be heard.
+      // As if it had ended, since no more reports will arrive.
     }
     if (guardianState == GuardianState.WATCHES) {
       guardianState = GuardianState.KILLED;
@@ -200,14 +201,14 @@ public final class ChildGuardian implements ChildProcess {
     tell("END");
   }
 
-  /** Without the help of the script, should that have been killed. */
+  /** Kills without the help of the script, which may have been killed. */
   @Override
   public void force() {
     process.descendants().forEach(ProcessHandle::destroyForcibly);
     process.destroyForcibly();
   }
 
-  /** SIGTERM without the help of the script. */
+  /** Sends SIGTERM without the help of the script. */
   private void terminate() {
     process.descendants().forEach(ProcessHandle::destroy);
     process.destroy();
@@ -229,7 +230,7 @@ public final class ChildGuardian implements ChildProcess {
     try {
       pipe.close();
     } catch (IOException e) {
-      // Nothing is written to it any more.
+      // No more orders are written to it.
     }
   }
 
@@ -238,8 +239,8 @@ public final class ChildGuardian implements ChildProcess {
   }
 
   /**
-   * One that hands on the variables with these names. Never through {@code env}: the watcher keeps
-   * the words of its command line, where everybody could read the values.
+   * Returns a shell that passes on the variables with these names. Never through {@code env}: the
+   * watcher keeps its command line, where all users could read the values.
    */
   private static List<String> shell(Set<String> names, Consumer<String> warn) throws IOException {
     List<String> foreign =
@@ -260,7 +261,7 @@ public final class ChildGuardian implements ChildProcess {
     return ANY_SHELL;
   }
 
-  /** Tried out, since it depends on the shell's version. */
+  /** Tests the shell, as this depends on its version. */
   private static boolean handsOn(List<String> shell) throws IOException {
     List<String> words = new ArrayList<>(shell);
     words.addAll(List.of("-c", "exec env"));
@@ -283,7 +284,7 @@ public final class ChildGuardian implements ChildProcess {
   }
 
   /**
-   * To be called before a wait that would be for nothing if no command can be started then.
+   * Checks that commands can be started, before a wait that would be useless otherwise.
    *
    * @throws IOException if the temporary folder cannot be written
    */
@@ -291,7 +292,7 @@ public final class ChildGuardian implements ChildProcess {
     Files.delete(makeFolder());
   }
 
-  /** A folder for this user only. */
+  /** Creates a folder for this user only. */
   private static Path makeFolder() throws IOException {
     String temporary = System.getenv().getOrDefault("TMPDIR", "");
     Path parent = Path.of(temporary.isEmpty() ? System.getProperty("java.io.tmpdir") : temporary);

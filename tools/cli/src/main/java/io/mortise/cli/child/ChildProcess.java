@@ -2,7 +2,7 @@ package io.mortise.cli.child;
 
 import java.time.Duration;
 
-/** The command that runs under the lock, with all that it started. */
+/** The command that runs under the lock, with all processes that it started. */
 public interface ChildProcess {
   /** Sends a signal, by its name without SIG. */
   void signal(String name);
@@ -11,15 +11,15 @@ public interface ChildProcess {
   void suspend();
 
   /**
-   * Has it ended before this time is over, even if this process stands still then; to be called
-   * again whenever the time is longer. Returns at once.
+   * Has it end before this time is over, even if this process is paused then. To be called again to
+   * extend the time. Returns at once.
    */
   void endUnlessToldWithin(Duration time);
 
   /** Asks it to end, and forces it when the time is over. Returns at once. */
   void end(Duration within);
 
-  /** Whether all that {@link #end} had to end is gone. */
+  /** Whether all processes to be ended by {@link #end} are gone. */
   boolean isGone();
 
   /** Kills it at once, from this process. */

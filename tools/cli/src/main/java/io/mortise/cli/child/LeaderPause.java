@@ -6,17 +6,17 @@ import java.time.Duration;
 public final class LeaderPause {
   private static final Duration SHORTEST = Duration.ofSeconds(1);
 
-  /** The longest pause; a term that took longer is no sign of trouble. */
+  /** The longest pause; a longer term is no sign of trouble. */
   private static final Duration LONGEST = Duration.ofSeconds(30);
 
   private Duration next = SHORTEST;
 
-  /** The next pause is the shortest. */
+  /** Makes the next pause the shortest. */
   public void reset() {
     next = SHORTEST;
   }
 
-  /** The pause after a term that lasted so long: doubled with each short one. */
+  /** Returns the pause after a term of this duration; it doubles with each short term. */
   public Duration after(Duration lasted) {
     if (lasted.compareTo(LONGEST) >= 0) {
       reset();

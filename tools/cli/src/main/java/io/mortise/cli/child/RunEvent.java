@@ -2,7 +2,7 @@ package io.mortise.cli.child;
 
 import java.util.List;
 
-/** What {@code mortise run} waits for. */
+/** Events of {@code mortise run}. */
 public sealed interface RunEvent {
   /** The attempt to acquire is over: granted or failed. */
   record AcquireCompleted() implements RunEvent {}
@@ -13,9 +13,9 @@ public sealed interface RunEvent {
   /** The lease is lost. */
   record LeaseLost() implements RunEvent {}
 
-  /** A signal came. */
+  /** A signal has arrived. */
   record SignalReceived(String name, int number) implements RunEvent {
-    /** Those that ask for the end of the tool. */
+    /** Signals that ask for the end of the tool. */
     public static final List<String> ENDING = List.of("INT", "TERM", "HUP");
 
     /** Whether it asks for the end of the tool. */

@@ -7,17 +7,18 @@ import java.util.function.Consumer;
 import org.slf4j.LoggerFactory;
 
 /**
- * Signals of the operating system. Java has no supported interface for them; the one of the module
- * {@code jdk.unsupported} has been there since Java 1.3, but the compiler warns of it in a way that
- * cannot be switched off, hence the reflection.
+ * Signals of the operating system. Java has no supported interface for them; the one of module
+ * {@code jdk.unsupported} exists since Java 1.3, but causes a compiler warning that cannot be
+ * switched off, hence the reflection.
  */
 public final class Signals {
   private Signals() {}
 
   /**
-   * Calls the listener on a thread of its own whenever the signal arrives, instead of dying.
+   * Calls the listener on another thread whenever the signal arrives, in place of the default
+   * effect.
    *
-   * @return gives the signal back the effect that it had before
+   * @return restores the signal's former effect
    */
   public static Runnable listen(String name, Consumer<RunEvent.SignalReceived> listener) {
     try {
@@ -44,8 +45,7 @@ public final class Signals {
       Object before = handle.invoke(null, signal, handler);
       return () -> restore(name, handle, signal, before);
     } catch (ReflectiveOperationException e) {
-      // Not known to this system, or kept by the virtual machine for itself: keeps its usual
-      // effect.
+      // Unknown to this system, or reserved by the JVM: keeps its default effect.
       Throwable cause = e instanceof InvocationTargetException ? e.getCause() : e;
       LoggerFactory.getLogger(Signals.class).debug("SIG{} cannot be caught", name, cause);
       return () -> {};

@@ -1,5 +1,5 @@
 /**
- * What the tool starts: the command of {@code mortise run} with the signals in between, and a
+ * Processes started by the tool: the command of {@code mortise run} with its signals, and a
  * browser. Start at {@link io.mortise.cli.child.ChildGuardian}.
  */
 @NullMarked

@@ -6,9 +6,9 @@ import java.util.Comparator;
 import java.util.Map;
 import java.util.Optional;
 
-/** Which command was meant by a word that is none. */
+/** Guesses the command that was meant by an unknown word. */
 public final class CommandGuess {
-  /** What people of other tools write. */
+  /** Names of commands in other tools. */
   private static final Map<String, String> OTHERS =
       Map.ofEntries(
           Map.entry("list", "ls"),

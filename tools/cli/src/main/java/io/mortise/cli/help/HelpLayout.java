@@ -10,12 +10,12 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.UsageMessageSpec;
 
-/** Shows commands and options in groups, by what a person wants. */
+/** Shows commands and options in groups by purpose. */
 public final class HelpLayout {
   private static final Map<String, List<String>> COMMANDS = new LinkedHashMap<>();
   private static final Map<String, List<String>> OPTIONS = new LinkedHashMap<>();
 
-  /** Of commands and options that no group names. */
+  /** The group of commands and options without a group. */
   private static final String OTHERS = "Other";
 
   static {
@@ -52,7 +52,7 @@ public final class HelpLayout {
 
   private HelpLayout() {}
 
-  /** For a command and those below it. */
+  /** Applies the layout to a command and its subcommands. */
   public static void applyTo(CommandLine line) {
     line.getHelpSectionMap().put(UsageMessageSpec.SECTION_KEY_COMMAND_LIST, HelpLayout::commands);
     line.getHelpSectionMap().put(UsageMessageSpec.SECTION_KEY_OPTION_LIST, HelpLayout::options);
@@ -60,12 +60,12 @@ public final class HelpLayout {
     line.getSubcommands().values().forEach(HelpLayout::applyTo);
   }
 
-  /** The heading below which a command stands. */
+  /** The heading of a command. */
   private static String headingOfCommand(String name) {
     return heading(COMMANDS, name);
   }
 
-  /** The heading below which an option stands. */
+  /** The heading of an option. */
   private static String headingOfOption(OptionSpec option) {
     return heading(OPTIONS, option.longestName());
   }
@@ -115,7 +115,7 @@ public final class HelpLayout {
     return text.toString();
   }
 
-  /** What a command does, in a line. */
+  /** A command's purpose, in one line. */
   public static String brief(CommandSpec command) {
     UsageMessageSpec message = command.usageMessage();
     String[] lines = message.header().length > 0 ? message.header() : message.description();

@@ -1,5 +1,5 @@
 /**
- * How the tool explains itself: help in groups, and the command that was meant. Start at {@link
+ * The help of the tool: commands and options in groups, and guesses of commands. Start at {@link
  * io.mortise.cli.help.HelpLayout}.
  */
 @NullMarked

@@ -17,9 +17,9 @@ public final class EventListing {
   private EventListing() {}
 
   /**
-   * One line per event below a line of headings.
+   * Returns one line per event below a line of headings.
    *
-   * @param columns what a line may take
+   * @param columns the width of a line
    */
   public static List<String> lines(List<FlightEntry> events, ZoneId zone, int columns) {
     List<List<String>> rows = new ArrayList<>();

@@ -14,8 +14,8 @@ import java.util.stream.Collector;
 import java.util.stream.Collectors;
 
 /**
- * The table of docs/reference, and for each store the page of the site with its reasons and the
- * tests that show them.
+ * The table of docs/reference, and for each store the site's page with reasons and the tests that
+ * show them.
  */
 public final class GuaranteePage {
   private static final String MADE =
@@ -81,7 +81,7 @@ public final class GuaranteePage {
     return lines;
   }
 
-  /** One store: its modes beside each other, then why. */
+  /** The page of one store: its modes side by side, then the reasons. */
   public List<String> lines(String store) {
     List<StoreMode> modes =
         table.modes().stream().filter(mode -> mode.store().equals(store)).toList();
@@ -158,7 +158,7 @@ public final class GuaranteePage {
     };
   }
 
-  /** What becomes of locks under a fault: once for all modes of which the same is said. */
+  /** Adds the fate of locks under a fault, once for all modes with the same text. */
   private void section(List<String> lines, List<StoreMode> modes, Fault fault) {
     lines.add("");
     lines.add("## " + fault.title());

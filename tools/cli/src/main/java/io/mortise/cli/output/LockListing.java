@@ -13,7 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** Many locks in a table, and one lock with all that is known of it. */
+/** Many locks in a table, or one lock with all details. */
 public final class LockListing {
   private static final List<String> LOCKS =
       List.of("NAME", "HOLDER", "CLIENT", "MODE", "AGE", "WAITING", "TOKEN", "LABEL");
@@ -27,9 +27,9 @@ public final class LockListing {
   private LockListing() {}
 
   /**
-   * One line per lock below a line of headings.
+   * Returns one line per lock below a line of headings.
    *
-   * @param columns what a line may take
+   * @param columns the width of a line
    */
   public static List<String> lines(List<LockInfo> locks, int columns) {
     List<List<String>> rows = new ArrayList<>();
@@ -74,10 +74,10 @@ public final class LockListing {
   }
 
   /**
-   * All that is known of one lock.
+   * Returns all details of one lock.
    *
-   * @param now where the reader is
-   * @param columns what a line may take
+   * @param now the time in the reader's zone
+   * @param columns the width of a line
    */
   public static List<String> details(LockInfo lock, ZonedDateTime now, int columns) {
     List<String> lines = new ArrayList<>();
@@ -128,18 +128,18 @@ public final class LockListing {
         OutputSanitizer.text(party.label()));
   }
 
-  /** What the client calls itself. */
+  /** The name that the client announces. */
   private static String client(LockParticipant party) {
     String name = party.client() == null ? "" : OutputSanitizer.text(party.client().name());
     return name.isEmpty() ? "-" : name;
   }
 
-  /** A sticky lock may be idle: its process gives it up as soon as another wants it. */
+  /** The mode. A sticky lock may be idle: its process releases it as soon as another wants it. */
   private static String mode(LockParticipant party) {
     return party.share() + (party.sticky() ? ", sticky" : "");
   }
 
-  /** What there is to say of a name that is none of a lock; empty if it is one. */
+  /** A hint about a name of something other than a lock; empty for a lock's name. */
   public static String hint(String name) {
     if (name.startsWith("latch/")) {
       return "A latch is no lock: it is a document that only its parties read. There,"
@@ -179,7 +179,7 @@ public final class LockListing {
       case GONE -> LockFormatter.gone(lock) + ", " + waiting(lock);
       case SHUT -> shut(lock) + ", " + waiting(lock);
       case CHANGING_HANDS -> "changing hands, " + waiting(lock);
-      // A name that was never used looks like this, and a wrong one.
+      // Unused and mistyped names look like this.
       case FREE -> lock.lastToken() == 0 && lock.lastEnd() == null ? "no record of it" : "free";
     };
   }

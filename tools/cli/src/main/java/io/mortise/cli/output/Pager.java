@@ -9,7 +9,7 @@ import java.nio.charset.Charset;
 import java.util.List;
 import java.util.Map;
 
-/** Shows text that is longer than the screen by the user's pager. */
+/** Shows long text in the user's pager. */
 public final class Pager {
   private static final String DEFAULT =
       "if command -v less >/dev/null 2>&1; then exec less; else exec cat; fi";
@@ -20,7 +20,7 @@ public final class Pager {
    * Prints the lines, at a terminal that they do not fit on by {@code MORTISE_PAGER}, {@code PAGER}
    * or {@code less}. Blocks until the user has read.
    *
-   * @param lines without anything that a terminal obeys
+   * @param lines without control characters
    */
   public static void print(PrintStream out, Map<String, String> variables, List<String> lines) {
     if (lines.size() < Terminal.STDOUT.size().rows() || !page(variables, lines)) {
@@ -43,7 +43,7 @@ public final class Pager {
           in.write(OutputSanitizer.text(line) + System.lineSeparator());
         }
       } catch (IOException e) {
-        // The user has seen enough.
+        // The user has quit the pager.
       }
       return process.waitFor() != 127; // 127: no such pager
     } catch (IOException e) {

@@ -6,8 +6,8 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A standard stream that makes harmless whatever is printed: a message, a line of the log or of a
- * stack trace may quote what a server or another user has written. Bytes pass as they are.
+ * A standard stream that sanitizes printed text: messages, log lines and stack traces may quote
+ * text of a server or of another user. Bytes are passed unchanged.
  */
 public final class SanitizedStream extends PrintStream {
   private final PrintStream target;
@@ -19,14 +19,14 @@ public final class SanitizedStream extends PrintStream {
     this.change = change;
   }
 
-  /** The terminal does not obey what is printed. */
+  /** Returns a stream without control characters. */
   public static PrintStream out(PrintStream target) {
     return target instanceof SanitizedStream
         ? target
         : new SanitizedStream(target, OutputSanitizer::lines);
   }
 
-  /** The same, and passwords are left out. */
+  /** Returns a stream without control characters and passwords. */
   public static PrintStream err(PrintStream target) {
     return target instanceof SanitizedStream
         ? target

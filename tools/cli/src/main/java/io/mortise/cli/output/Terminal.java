@@ -7,7 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
-/** Whether a person sits at the other end of a standard stream. */
+/** Detects whether a standard stream is a terminal. */
 public enum Terminal {
   STDIN(0),
   STDOUT(1),
@@ -19,15 +19,15 @@ public enum Terminal {
     this.descriptor = descriptor;
   }
 
-  /** How much a terminal shows. */
+  /** The size of a terminal. */
   public record Size(int columns, int rows) {
-    /** Of what is no terminal: nothing is cut. */
+    /** The size of other outputs: nothing is cut. */
     public static final Size UNLIMITED = new Size(Integer.MAX_VALUE, Integer.MAX_VALUE);
   }
 
   /**
-   * The Java runtime does not tell, so this looks at what the descriptor leads to, and asks a shell
-   * where the system does not show that.
+   * Whether it is a terminal. The Java runtime does not tell, so this checks the target of the
+   * descriptor, or asks a shell where the system does not show that.
    */
   public boolean isPresent() {
     try {
@@ -40,7 +40,7 @@ public enum Terminal {
     }
   }
 
-  /** How much it shows; {@link Size#UNLIMITED} if it is no terminal, or does not tell. */
+  /** Its size; {@link Size#UNLIMITED} if it is no terminal, or does not tell. */
   public Size size() {
     if (!isPresent()) {
       return Size.UNLIMITED;

@@ -7,16 +7,16 @@ import java.util.List;
 public final class TextTable {
   private static final int GAP = 2;
 
-  /** No column is cut below this. */
+  /** The minimum width of a column. */
   private static final int NARROWEST = 8;
 
   private TextTable() {}
 
   /**
-   * One line for each row.
+   * Returns one line for each row.
    *
    * @param rows of the same length, the first of them the headings
-   * @param columns what a line may take; the widest cells are cut until it fits
+   * @param columns the width of a line; the widest cells are cut until it fits
    */
   public static List<String> lines(List<List<String>> rows, int columns) {
     int[] widths = new int[rows.get(0).size()];

@@ -1,6 +1,6 @@
 package io.mortise.cli.output;
 
-/** How many columns of a terminal a text takes. */
+/** The width of a text in columns of a terminal. */
 public final class TextWidth {
   private static final String ELLIPSIS = "…";
 
@@ -11,7 +11,7 @@ public final class TextWidth {
     return text.codePoints().map(TextWidth::of).sum();
   }
 
-  /** The text, cut with an ellipsis so that it takes no more columns than that; 1 at least. */
+  /** Cuts the text with an ellipsis to at most this width, which is 1 at least. */
   public static String cut(String text, int columns) {
     if (of(text) <= columns) {
       return text;

@@ -12,12 +12,13 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/** Who waits for whom, as trees. */
+/** Waits between processes, as trees. */
 public final class WaitListing {
   private WaitListing() {}
 
   /**
-   * The possible deadlocks, then below each process that waits for nobody those that wait for it.
+   * The possible deadlocks, then a tree for each process that does not wait itself, of those that
+   * wait for it.
    */
   public static List<String> lines(
       WaitGraph graph, List<LockInfo> locks, List<List<String>> cycles) {
@@ -55,7 +56,7 @@ public final class WaitListing {
     return lines;
   }
 
-  /** What a session holds, and below it the waiters for it but those that were told of before. */
+  /** Adds the holds of a session, and below them the waiters not listed before. */
   private static void addWaiters(
       WaitGraph graph,
       String session,

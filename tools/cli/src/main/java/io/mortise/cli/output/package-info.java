@@ -1,5 +1,5 @@
 /**
- * What the tool prints: tables, pages, and streams without control characters. Start at {@link
+ * The output of the tool: tables, pages, and streams without control characters. Start at {@link
  * io.mortise.cli.output.LockListing}.
  */
 @NullMarked

@@ -5,21 +5,21 @@ import java.io.IOException;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Reads keys from what a terminal sends. For one thread. */
+/** Decodes keys from a terminal's input. For one thread. */
 final class KeyDecoder {
-  /** What {@link Input#read} returns if nothing has come. */
+  /** Returned by {@link Input#read} if there is no input in time. */
   static final int NOTHING = -2;
 
-  /** The same if no more will come. */
+  /** Returned by {@link Input#read} at the end of input. */
   static final int END_OF_INPUT = -1;
 
-  /** Ctrl-C, before the terminal makes a signal of it. */
+  /** Ctrl-C, if the terminal does not turn it into a signal. */
   private static final char INTERRUPT = 3;
 
   private static final char ESCAPE = 27;
   private static final char DELETE = 127;
 
-  /** A terminal sends the rest of a sequence at once; a person who presses Escape sends no more. */
+  /** A terminal sends the rest of a sequence at once; a typed Escape has no rest. */
   private static final long REST_MILLIS = 50;
 
   private static final int LONGEST = 16;
@@ -39,7 +39,7 @@ final class KeyDecoder {
 
   private final Input input;
 
-  /** Characters as they come. */
+  /** A source of characters. */
   @FunctionalInterface
   interface Input {
     /** The next character; {@link #NOTHING} if none comes in time, -1 at the end. */
@@ -63,7 +63,7 @@ final class KeyDecoder {
     };
   }
 
-  /** The reader gives two halves of what is not in the basic plane. */
+  /** Joins the two surrogates of characters outside of the basic plane. */
   private int codePoint(int c) throws IOException {
     if (!Character.isHighSurrogate((char) c)) {
       return c;

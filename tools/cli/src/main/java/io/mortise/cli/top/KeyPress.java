@@ -1,13 +1,13 @@
 package io.mortise.cli.top;
 
 /**
- * A key that was pressed.
+ * A pressed key.
  *
- * @param character what was typed; 0 for keys that type nothing
+ * @param character the typed character; 0 for keys that type nothing
  */
 record KeyPress(KeyName key, int character) {
 
-  /** Keys that type nothing, and all that type something. */
+  /** Names of keys; one name stands for all keys that type a character. */
   enum KeyName {
     UP,
     DOWN,
@@ -19,9 +19,9 @@ record KeyPress(KeyName key, int character) {
     ESCAPE,
     BACKSPACE,
     CHARACTER,
-    /** No key is known for what the terminal sent. */
+    /** An unknown sequence. */
     UNKNOWN,
-    /** The terminal is gone. */
+    /** The terminal is closed. */
     GONE
   }
 

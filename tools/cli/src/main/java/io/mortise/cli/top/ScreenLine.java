@@ -3,11 +3,11 @@ package io.mortise.cli.top;
 /**
  * A line of the screen.
  *
- * @param text without anything that a terminal obeys
+ * @param text without control characters
  */
 record ScreenLine(String text, Style style) {
 
-  /** How a line looks. */
+  /** The style of a line. */
   enum Style {
     PLAIN("", ""),
     STRONG("1", "1"),

@@ -26,12 +26,13 @@ import org.jline.utils.NonBlockingReader;
 import org.jline.utils.Signals;
 
 /**
- * The whole terminal as a screen. However the process ends but by SIGKILL, the terminal is left as
- * it was: {@link #close} runs when the JVM ends too.
+ * The whole terminal as a screen. The terminal is restored at any end of the process but by
+ * SIGKILL: {@link #close} also runs when the JVM ends.
  */
 final class TerminalScreen implements AutoCloseable {
   /**
-   * The other buffer, no cursor, no wrapping: terminals do not agree on the width of every sign.
+   * Alternate buffer, no cursor, and no wrapping, as terminals disagree on the width of some
+   * characters.
    */
   private static final String ENTER = "\u001b[?1049h\u001b[?25l\u001b[?7l";
 
@@ -41,7 +42,7 @@ final class TerminalScreen implements AutoCloseable {
   private static final int COLUMNS = 80;
   private static final int ROWS = 24;
 
-  /** As the status of a process that SIGTERM ends. */
+  /** The exit status after SIGTERM. */
   private static final int TERMINATED = 143;
 
   private static final int CHECKS = 5;
@@ -88,9 +89,9 @@ final class TerminalScreen implements AutoCloseable {
   /**
    * Takes the terminal of this process.
    *
-   * @param out of the terminal; bytes pass as they are
-   * @param afterwards runs once, when the terminal is as before
-   * @param patience how long the end of the JVM waits for it
+   * @param out of the terminal; bytes are passed unchanged
+   * @param afterwards runs once, when the terminal is restored
+   * @param patience how long the end of the JVM waits for the restoration
    * @throws IOException if there is none
    */
   static TerminalScreen open(
@@ -101,15 +102,17 @@ final class TerminalScreen implements AutoCloseable {
             .system(true)
             .dumb(false)
             .provider("exec")
-            // Ctrl-C ends the process as it ends any other: the hook of this class runs then.
+            // Ctrl-C ends the process as usual, which runs the hook of this class.
             .nativeSignals(false)
-            // Terminals need not be asked what they can do.
+            // No queries of terminal features are needed.
             .graphemeCluster(false)
             .build();
     return new TerminalScreen(terminal, out, colours, afterwards, patience);
   }
 
-  /** The end of the JVM closes the terminal under the thread that reads: no more keys come. */
+  /**
+   * Reads a character. The end of the JVM closes the terminal during a read, which ends the input.
+   */
   private static int read(NonBlockingReader reader, long millis) throws IOException {
     try {
       return reader.read(millis);
@@ -130,7 +133,7 @@ final class TerminalScreen implements AutoCloseable {
     return keys;
   }
 
-  /** Takes the terminal anew if its size is another, or if the process had been stopped. */
+  /** Sets up the terminal again if its size has changed, or if the process was stopped. */
   synchronized void refresh() throws IOException {
     if (closed || !stale) {
       return;
@@ -141,9 +144,9 @@ final class TerminalScreen implements AutoCloseable {
     raw.setLocalFlag(LocalFlag.ECHO, false);
     raw.setLocalFlag(LocalFlag.IEXTEN, false);
     raw.setLocalFlag(LocalFlag.ISIG, true);
-    // Ctrl-S would stop the output, and with it whatever sets the terminal back.
+    // Ctrl-S would stop the output, including the restoration of the terminal.
     raw.setInputFlag(InputFlag.IXON, false);
-    // A process that is stopped by a key would leave its screen to the shell.
+    // A process stopped by a key would leave its screen to the shell.
     raw.setControlChar(ControlChar.VSUSP, 0);
     raw.setControlChar(ControlChar.VMIN, 1);
     raw.setControlChar(ControlChar.VTIME, 0);
@@ -155,7 +158,7 @@ final class TerminalScreen implements AutoCloseable {
     write(ENTER + HOME_AND_CLEAR);
   }
 
-  /** Shows these lines; writes those that are others than before. */
+  /** Shows these lines, writing only the changed ones. */
   synchronized void draw(List<ScreenLine> lines) throws IOException {
     if (closed) {
       return;
@@ -180,7 +183,7 @@ final class TerminalScreen implements AutoCloseable {
     out.flush();
   }
 
-  /** Has the system's program change settings of the terminal, or tell them. */
+  /** Changes or reads settings of the terminal by the system's program. */
   private static String stty(String settings) throws IOException {
     Process stty =
         new ProcessBuilder("stty", settings)
@@ -208,17 +211,17 @@ final class TerminalScreen implements AutoCloseable {
     try {
       terminal.setAttributes(before);
     } catch (IOError | RuntimeException e) {
-      // The terminal is gone, or JLine was first to set it back at the end of the JVM.
+      // The terminal is closed, or JLine has already restored it at the end of the JVM.
     }
     try {
-      // At the end of the JVM JLine closes the terminal at the same time: this has the last word.
+      // At the end of the JVM JLine closes the terminal concurrently: this call has the last word.
       stty(settings);
     } catch (IOException e) {
       // Without the program, or the terminal, there is nothing more to do.
     }
   }
 
-  /** The thread of JLine that reads may be about to set again what it saw before. */
+  /** Repeats the restoration: JLine's reading thread may be about to set earlier settings again. */
   private void insist() {
     try {
       for (int i = 0; i < CHECKS; i++) {
@@ -232,7 +235,7 @@ final class TerminalScreen implements AutoCloseable {
     }
   }
 
-  /** At the end of the JVM. A terminal that takes no output does not hold it up. */
+  /** Runs at the end of the JVM. A terminal that accepts no output does not delay it. */
   private void end() {
     Thread leaving = attempt(this::leave, MOMENT);
     attempt(this::restore, SETTING);
@@ -244,12 +247,12 @@ final class TerminalScreen implements AutoCloseable {
         },
         patience);
     if (leaving.isAlive()) {
-      // The hook of JLine would wait for the output without end.
+      // The hook of JLine would wait for the output for ever.
       Runtime.getRuntime().halt(TERMINATED);
     }
   }
 
-  /** Waits for a task so long at most. The end of the JVM ends it then. */
+  /** Waits for a task for this time at most, after which the end of the JVM ends it. */
   private static Thread attempt(Runnable task, Duration most) {
     Thread thread = new Thread(task, "mortise-top-end-step");
     thread.setDaemon(true);
@@ -262,12 +265,12 @@ final class TerminalScreen implements AutoCloseable {
     return thread;
   }
 
-  /** If the thread that draws was first to run it. */
+  /** Waits for a task that the drawing thread may have started first. */
   private static void waitFor(Future<?> task) {
     try {
       task.get();
     } catch (ExecutionException | InterruptedException e) {
-      // There is nobody left to tell.
+      // Nothing can report this any more.
     }
   }
 

@@ -9,11 +9,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A question before something is done. What may let two work at the same time wants the lock's name
- * typed; all else a {@code y}.
+ * A question before an action. Actions that may let two processes work at the same time require
+ * typing the lock's name; others a {@code y}.
  *
- * @param party whose hold or wait is to be ended; null if the lock is to be opened
- * @param typed what was typed of the name so far
+ * @param party the participant whose hold or wait is to be ended; null to open the lock
+ * @param typed the part of the name typed so far
  */
 record TopDialog(LockInfo lock, @Nullable LockParticipant party, boolean now, String typed) {
 

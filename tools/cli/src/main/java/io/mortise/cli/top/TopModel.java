@@ -12,9 +12,12 @@ import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** What was chosen on the screen, and what a key does to it. Asks no store. For one thread. */
+/**
+ * The state of the screen, and the effects of keys on it. Does not access the store. For one
+ * thread.
+ */
 final class TopModel {
-  /** What is shown. */
+  /** The pages of the screen. */
   enum TopPage {
     LOCKS,
     LOCK,
@@ -22,19 +25,19 @@ final class TopModel {
     HELP
   }
 
-  /** What a key asks the store for. */
+  /** Requests of keys to the store. */
   interface Requests {
-    /** Looks at a lock; {@link TopModel#looked} takes what is seen. */
+    /** Looks at a lock; {@link TopModel#looked} receives the result. */
     void look(String name, @Nullable ConsoleAction purpose);
 
     /** Ends a hold or a wait if it is still there. */
     void evict(String name, LockParticipant party, boolean now);
 
-    /** Opens a lock that nobody holds. */
+    /** Opens a shut lock without a holder. */
     void open(String name);
   }
 
-  /** Stands in the last line until the store has answered. */
+  /** The text of the last line until the store has answered. */
   private static final String ASKING = "…";
 
   private final Set<ConsoleAction> allowed;
@@ -103,7 +106,7 @@ final class TopModel {
     return cursor;
   }
 
-  /** How many lines of the waits stand above the screen. */
+  /** The number of lines of the waits above the screen. */
   int scroll() {
     return scroll;
   }
@@ -113,7 +116,7 @@ final class TopModel {
     return open;
   }
 
-  /** The open lock; null until it was looked at. */
+  /** The open lock; null until it was inspected. */
   @Nullable SeenLock detail() {
     return detail;
   }
@@ -135,12 +138,12 @@ final class TopModel {
     return new TopSnapshot.Query(filter, order, open);
   }
 
-  /** How many lines of a list the screen shows. */
+  /** Sets the number of lines of a list on the screen. */
   void pageSize(int lines) {
     pageSize = Math.max(1, lines);
   }
 
-  /** Takes what there is to show now. A lock that was chosen stays so wherever it stands by now. */
+  /** Applies new data. The chosen lock stays chosen, wherever it is now in the list. */
   void show(TopSnapshot next) {
     snapshot = next;
     int at = cursor;
@@ -150,12 +153,12 @@ final class TopModel {
     cursor = within(at);
   }
 
-  /** Says something in the last line, until the next key. */
+  /** Shows a message in the last line until the next key. */
   void say(String text) {
     message = text;
   }
 
-  /** Takes a look at the open lock; begins what it was asked for. */
+  /** Applies an inspection of the open lock, and begins the action that requested it. */
   void looked(SeenLock lock, @Nullable ConsoleAction purpose) {
     if (!lock.name().equals(open)) {
       return;
@@ -212,7 +215,7 @@ final class TopModel {
     return Stream.concat(lock.holders().stream(), lock.waiters().stream()).toList();
   }
 
-  /** Does what a key asks for. */
+  /** Handles a key. */
   void press(KeyPress key) {
     message = "";
     if (key.key() == KeyName.GONE) {
@@ -276,7 +279,7 @@ final class TopModel {
       case ENTER -> {
         filtering = false;
         if (!filter.isEmpty() && snapshot != null && snapshot.rows().isEmpty()) {
-          // No look has shown a lock like that: the store may know one of exactly this name.
+          // No listed lock matches: the store may know one of exactly this name.
           openLock(filter, null);
         }
       }

@@ -19,11 +19,11 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lock with what decides its place in the list.
+ * A lock with its sort keys.
  *
- * @param client of the first holder; null if it is not known
- * @param held how long the first holder has held by now; zero if that is not known
- * @param waited how long the first waiter has waited by now; zero if that is not known
+ * @param client of the first holder; null if unknown
+ * @param held the time that the first holder has held so far; zero if unknown
+ * @param waited the time that the first waiter has waited so far; zero if unknown
  */
 record TopRow(
     SeenLock lock,
@@ -33,14 +33,14 @@ record TopRow(
     Duration held,
     Duration waited) {
 
-  /** What comes first. */
+  /** The order of the list. */
   enum TopOrder {
     TROUBLE,
     NAME,
     HELD,
     WAITING;
 
-    /** What the next press of the key leads to. */
+    /** The next order, after a press of the key. */
     TopOrder next() {
       return switch (this) {
         case TROUBLE -> NAME;
@@ -105,7 +105,7 @@ record TopRow(
     return troubles.isEmpty() ? Trouble.NO_RANK : troubles.iterator().next().rank();
   }
 
-  /** Whether its name, its label or its process has this text, in whatever case. */
+  /** Whether its name, its label or its process contains this text, ignoring case. */
   boolean matches(String wanted) {
     String text = wanted.toLowerCase(Locale.ROOT);
     return text.isEmpty()

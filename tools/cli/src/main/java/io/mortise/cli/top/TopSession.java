@@ -33,14 +33,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One run of {@code mortise top}. The calling thread draws and reads keys, and never waits for the
- * store: an observer looks at it in a thread of its own, and so does another what a key asks for.
+ * store: an observer and the requests of keys have their own threads.
  */
 public final class TopSession {
   private static final long TICK_MILLIS = 250;
   private static final long SNAPSHOT = Duration.ofSeconds(1).toNanos();
   private static final long LOOK = Duration.ofSeconds(2).toNanos();
 
-  /** How long the end waits for what is being done. */
+  /** How long the end waits for actions in progress. */
   private static final Duration PATIENCE = Duration.ofSeconds(5);
 
   private final Observer observer;
@@ -56,14 +56,14 @@ public final class TopSession {
   private long shownAt;
   private long lookedAt;
 
-  /** What the store was asked for and has not answered. Of the thread that draws. */
+  /** The number of requests without an answer. Confined to the drawing thread. */
   private int pending;
 
   /**
-   * On a store.
+   * Creates a session on a store.
    *
-   * @param share of the store's time that looking may take
-   * @param allowed what may be done besides looking
+   * @param share of the store's time that observation may take
+   * @param allowed the allowed actions besides observation
    */
   public TopSession(LockAdmin admin, double share, Set<ConsoleAction> allowed) {
     this(admin, share, allowed, Ticker.SYSTEM);
@@ -81,11 +81,10 @@ public final class TopSession {
   }
 
   /**
-   * Shows the store until the user has seen enough. Blocks.
+   * Shows the store until the user quits. Blocks.
    *
-   * @param told is given what was done to locks, in sentences, when the screen is gone: once,
-   *     however the process ends but by SIGKILL. What is being done then is waited for, but not for
-   *     long.
+   * @param told receives sentences about actions on locks, once, when the screen is closed, at any
+   *     end of the process but by SIGKILL. Waits briefly for actions in progress.
    * @throws IOException if the terminal cannot be used
    */
   public void run(OutputStream out, boolean colours, Consumer<List<String>> told)
@@ -111,12 +110,12 @@ public final class TopSession {
     return model;
   }
 
-  /** How many requests the store has not answered. */
+  /** The number of requests without an answer. */
   int pending() {
     return pending;
   }
 
-  /** Takes the answers that are there, and brings up to date what is to be drawn. */
+  /** Applies available answers, and updates the model. */
   void step() {
     for (Runnable answer = answers.poll(); answer != null; answer = answers.poll()) {
       answer.run();
@@ -164,13 +163,13 @@ public final class TopSession {
       shownAt = now;
     }
     String open = model.open();
-    // Looks that a store does not answer would stand before what a key asks for.
+    // Unanswered inspections would delay the requests of keys.
     if (open != null && pending == 0 && now - lookedAt >= LOOK) {
       ask(() -> look(open, null, false));
     }
   }
 
-  /** What the store is asked for by keys, one after the other. */
+  /** Executes the requests of keys, one after the other. */
   private final class StoreRequests implements TopModel.Requests {
     @Override
     public void look(String name, @Nullable ConsoleAction purpose) {
@@ -189,9 +188,9 @@ public final class TopSession {
   }
 
   /**
-   * Looks at a lock.
+   * Inspects a lock.
    *
-   * @param wanted whether a key asked for it; a failure is then shown
+   * @param wanted whether a key requested it; a failure is then shown
    */
   private void look(String name, @Nullable ConsoleAction purpose, boolean wanted) {
     try {
@@ -234,7 +233,7 @@ public final class TopSession {
         .toList();
   }
 
-  /** What is done to a lock, and will be told of it. */
+  /** An action on a lock, with the future report. */
   private record Deed(String lock, CompletableFuture<String> told) {
     String outcome(long nanos) {
       try {
@@ -250,7 +249,7 @@ public final class TopSession {
     }
   }
 
-  /** Exactly what was on the screen, or nothing. */
+  /** Evicts exactly the participant on the screen, or none. */
   private String evict(String name, LockParticipant shown, boolean now) {
     SeenLock lock = observer.look(name);
     Optional<LockParticipant> holder = find(lock.info().holders(), shown);

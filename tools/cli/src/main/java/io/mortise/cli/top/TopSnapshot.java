@@ -17,16 +17,16 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What there is to show at one moment.
+ * The data to show at one moment.
  *
- * @param surveyed whether all locks were looked at once
- * @param rows the first of those that were chosen, in order
- * @param chosen how many were
- * @param locks how many are held, waited for, gone, shut: in words
- * @param used the share of the store's time that looking took
+ * @param surveyed whether all locks have been inspected once
+ * @param rows the first of the selected locks, in order
+ * @param chosen the number of selected locks
+ * @param locks counts of held, awaited, gone and shut locks, in words
+ * @param used the share of the store's time that observation took
  * @param deadlocks processes that wait for each other, a line each
- * @param waited locks that somebody waits for
- * @param usual how long locks like the open one are held as a rule; null if that is not known
+ * @param waited locks with waiters
+ * @param usual the usual duration of a hold of locks like the open one; null if unknown
  * @param events of the open lock, the newest first
  */
 record TopSnapshot(
@@ -42,12 +42,12 @@ record TopSnapshot(
     @Nullable Duration usual,
     List<ObservedEvent> events) {
 
-  /** No screen shows more, and nobody pages so far. */
+  /** No screen shows more, and no user pages that far. */
   private static final int MOST = 1000;
 
   private static final int EVENTS = 10;
 
-  /** What is to be shown. */
+  /** The selection to show. */
   record Query(String filter, TopRow.TopOrder order, @Nullable String open) {}
 
   static TopSnapshot of(Observer observer, Query query) {

@@ -22,7 +22,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Stream;
 
-/** What stands on the screen: lines of a {@link TopModel}. */
+/** Renders a {@link TopModel} as lines of the screen. */
 final class TopView {
   private static final DateTimeFormatter TIME =
       DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT);
@@ -56,7 +56,7 @@ final class TopView {
     this.zone = zone;
   }
 
-  /** As many lines as the screen has, none longer than it. */
+  /** Returns as many lines as the screen has, none wider than it. */
   List<ScreenLine> lines(TopModel model, int columns, int rows) {
     List<ScreenLine> head = head(model);
     List<ScreenLine> foot = foot(model, columns);
@@ -69,7 +69,7 @@ final class TopView {
       lines.add(ScreenLine.plain(""));
     }
     lines.addAll(foot);
-    // On a screen that is too low a question is worth more than what stands above it.
+    // If the screen is too low, a question has priority over the lines above it.
     return lines.stream()
         .skip(Math.max(0, lines.size() - rows))
         .map(line -> new ScreenLine(TextWidth.cut(line.text(), columns), line.style()))
@@ -147,7 +147,7 @@ final class TopView {
     return lines;
   }
 
-  /** What must not be cut, in as many lines as it takes. */
+  /** Adds a text that must not be cut, in as many lines as necessary. */
   private static void addWrapped(String text, int columns, List<ScreenLine> lines) {
     StringBuilder line = new StringBuilder();
     for (String word : text.split(" ", -1)) {
@@ -254,7 +254,7 @@ final class TopView {
     List<ScreenLine> lines = new ArrayList<>();
     int chosenLine = 0;
     for (int i = 0; i < texts.size(); i++) {
-      // The first line tells of the lock, the second has the headings.
+      // The first line describes the lock, the second has the headings.
       int party = i - 2;
       boolean isParty = party >= 0 && party < parties.size();
       boolean selected = isParty && parties.get(party).attempt().equals(model.chosenAttempt());

@@ -10,12 +10,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 
-/** What an operator is told before a hold or a wait is ended, or a lock is opened. */
+/** Warnings to an operator before a hold or a wait is ended, or a lock is opened. */
 public final class EvictionPrompt {
   private static final String GOES_ON =
       " is shut for may still go on: a command that outlived its mortise, say.";
 
-  /** Of a lock that nobody holds and that is shut. */
+  /** The warning about a shut lock without a holder. */
   public static final String MAY_GO_ON = "What it" + GOES_ON;
 
   /** Asks whether such a lock is to be opened. */
@@ -24,9 +24,9 @@ public final class EvictionPrompt {
   private EvictionPrompt() {}
 
   /**
-   * What is there, what will be done to it, and what comes of that.
+   * Describes the participant, the action and its consequences.
    *
-   * @param party that holds the lock or waits for it
+   * @param party the holder or waiter
    * @param now whether the lock is to be free at once
    */
   public static List<String> lines(LockInfo lock, LockParticipant party, boolean now) {
@@ -73,12 +73,12 @@ public final class EvictionPrompt {
     return lines;
   }
 
-  /** Asks whether it is to be done. */
+  /** The question whether to proceed. */
   public static String question(boolean atOnce) {
     return "Evict it" + (atOnce ? " at once" : "") + "?";
   }
 
-  /** Of a lock whose holder is gone and that is shut: only to open it at once helps. */
+  /** The text for a shut lock whose holder is gone: only opening it at once helps. */
   public static String outlived(LockInfo lock) {
     return "Of lock "
         + quoted(lock.name())
@@ -87,7 +87,7 @@ public final class EvictionPrompt {
         + ". A command may have outlived its mortise.";
   }
 
-  /** Of a lock that nobody holds. */
+  /** The text for a lock without a holder. */
   public static String nobody(String name, Duration shutFor) {
     return "Nobody holds lock "
         + quoted(name)

@@ -25,15 +25,15 @@ public final class FlightEvents {
    * An event.
    *
    * @param kind {@code Acquire}, {@code Hold}, {@code Lost}, {@code Renewal} or {@code Session}
-   * @param lock empty for renewals and sessions, which are of all locks of a process
-   * @param took how long it lasted; for a loss, how long the lease had been held
+   * @param lock empty for renewals and sessions, which concern all locks of a process
+   * @param took its duration; for a loss, the time that the lease was held
    * @param token 0 if there is none
    * @param detail outcome, label and reason
    */
   public record FlightEntry(
       Instant start, String kind, String lock, Duration took, long token, String detail) {
 
-    /** As {@code --json} writes it. */
+    /** The output of {@code --json}. */
     public Map<String, Object> json() {
       Map<String, Object> all = new LinkedHashMap<>();
       all.put("start", start.toString());

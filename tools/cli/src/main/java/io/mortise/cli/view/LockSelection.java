@@ -17,20 +17,23 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * Which locks are listed, and in which order.
+ * A selection of locks, with their order.
  *
- * @param prefix what their names begin with
- * @param states what they are, in one of these ways; all that are in use if empty
- * @param limit the most of them
+ * @param prefix the prefix of their names
+ * @param states the states to include; all locks in use if empty
+ * @param limit the most locks to return
  */
 public record LockSelection(String prefix, Set<StateFilter> states, SortOrder order, int limit) {
-  /** The lock that {@code mortise doctor} takes; shown only to whoever names it. */
+  /** The lock of {@code mortise doctor}; shown only if selected by name. */
   public static final String OF_DOCTOR = "mortise-doctor";
 
-  /** So many are kept before the worst are dropped, so that a million locks need no memory. */
+  /**
+   * The surplus of locks before the last ones are dropped, so that a million locks need little
+   * memory.
+   */
   private static final int SLACK = 1000;
 
-  /** What a lock is. */
+  /** The state of a lock. */
   public enum StateFilter {
     HELD,
     WAITED,
@@ -55,7 +58,7 @@ public record LockSelection(String prefix, Set<StateFilter> states, SortOrder or
     }
   }
 
-  /** What comes first. */
+  /** The order of locks. */
   public enum SortOrder {
     NAME,
     HELD,
@@ -83,15 +86,15 @@ public record LockSelection(String prefix, Set<StateFilter> states, SortOrder or
   }
 
   /**
-   * What was found.
+   * The result of a selection.
    *
    * @param locks in order
-   * @param found how many there are, within the limit or not
-   * @param silent how many were left out that {@linkplain LockFormatter#looksGone look gone}
+   * @param found the number of matches, regardless of the limit
+   * @param silent the number of omitted locks that {@linkplain LockFormatter#looksGone look gone}
    */
   public record Selected(List<LockInfo> locks, int found, int silent) {}
 
-  /** Looks at all locks. Blocks. */
+  /** Inspects all locks. Blocks. */
   public Selected from(LockAdmin admin) {
     List<LockInfo> kept = new ArrayList<>();
     int found = 0;
@@ -134,7 +137,7 @@ public record LockSelection(String prefix, Set<StateFilter> states, SortOrder or
     return Comparator.comparing(time).reversed();
   }
 
-  /** As on the screens that watch, without what a single look cannot tell. */
+  /** The rank as on the observing screens, without criteria that need several looks. */
   private static int rank(LockInfo lock) {
     if (LockFormatter.looksGone(lock)) {
       return Trouble.GONE.rank();

@@ -7,8 +7,8 @@ import io.mortise.event.LeaseEnd;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds out whether another can have had a lock that was lost by an eviction: by CLOSE the store
- * keeps it shut until the lease is closed, by BREAK it does not. Thread-safe.
+ * Finds out whether another process can have held a lock that was lost by an eviction: after CLOSE
+ * the store keeps it taken until the lease is closed, after BREAK it does not. Thread-safe.
  */
 public final class LossInspector {
   private final LockClient client;
@@ -17,9 +17,9 @@ public final class LossInspector {
   private volatile @Nullable LeaseEnd end;
 
   /**
-   * For one hold.
+   * Creates an inspector for one hold.
    *
-   * @param token empty if the hold has none, and cannot be told from others
+   * @param token empty if the hold has none, and cannot be distinguished from others
    */
   public LossInspector(LockClient client, String name, String token) {
     this.client = client;
@@ -27,15 +27,15 @@ public final class LossInspector {
     this.token = token;
   }
 
-  /** The hold's lease is lost. */
+  /** Records that the hold's lease is lost. */
   public void lost(LeaseLostException loss) {
     end = loss.end();
   }
 
   /**
-   * Whether nobody else has had the lock since an eviction: the store still keeps it shut for this
-   * hold, and a hold that has ended does not come back. To be asked before the lease is closed.
-   * Blocks for one round trip after an eviction; false if the store does not answer.
+   * Whether no other process has held the lock since an eviction: the store still keeps it taken
+   * for this hold, and ended holds do not return. To be called before the lease is closed. Blocks
+   * for one round trip after an eviction; false if the store does not answer.
    */
   public boolean isStillShut() {
     if (end != LeaseEnd.EVICTED || token.isEmpty()) {

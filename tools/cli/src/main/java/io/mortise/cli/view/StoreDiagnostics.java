@@ -31,25 +31,27 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks at a store: what it tells about its own settings, and what can be measured from here. Makes
- * a session and takes one lock, and gives both back.
+ * Examines a store by its reported settings and by measurements. Opens a session, acquires a lock,
+ * and closes both.
  */
 public final class StoreDiagnostics {
   private static final Duration TTL = Duration.ofSeconds(15);
   private static final Duration PATIENCE = Duration.ofSeconds(10);
 
-  /** Between the two looks at the store's clock. */
+  /** The time between two readings of the store's clock. */
   private static final Duration APART = Duration.ofSeconds(1);
 
   private static final int SAMPLES = 10;
 
-  /** Below it, hundredths of a millisecond are shown. */
+  /** Shorter times are shown with hundredths of a millisecond. */
   private static final Duration SHORT = Duration.ofMillis(10);
 
-  /** How differently clocks may run: what the engine allows for. */
+  /** The clock drift that the engine allows for. */
   private static final double MOST_DRIFT = 0.001;
 
-  /** A host that is not an address, as stores are displayed: before a port or a path. */
+  /**
+   * A host name, rather than an address, in the display name of a store: before a port or a path.
+   */
   private static final Pattern HOST_NAME =
       Pattern.compile("(?:://|[:,(@ ])([A-Za-z][\\w.-]*)(?::\\d+|/)");
 
@@ -57,15 +59,15 @@ public final class StoreDiagnostics {
   private final SecureRandom random = new SecureRandom();
   private long beat;
 
-  /** Of a store that stays the caller's. */
+  /** Examines a store, which the caller has to close. */
   public StoreDiagnostics(LockStore store) {
     this.store = store;
   }
 
-  /** What the store's clock showed when ours showed that; the quickest of several looks. */
+  /** A reading of the store's clock with our own; the fastest of several. */
   private record StoreClockSample(long storeMicros, long nanos, Instant wall, long tookNanos) {}
 
-  /** What the store tells, and behind it what was measured. Blocks for two seconds. */
+  /** Returns the reported settings, then the measurements. Blocks for two seconds. */
   public StoreReport run() {
     StoreReport told = StoreReport.of(store);
     StoreReport.Builder report = StoreReport.about(told.mode());
@@ -90,9 +92,7 @@ public final class StoreDiagnostics {
     return report.build();
   }
 
-  /**
-   * A name that leads elsewhere after a failover is followed as soon as the JVM looks it up again.
-   */
+  /** Notes host names: a name moved in a failover takes effect when the JVM resolves it again. */
   static void hostNames(StoreReport.Builder report, String display) {
     String names =
         HOST_NAME
@@ -115,8 +115,8 @@ public final class StoreDiagnostics {
   }
 
   /**
-   * Always the same lock: what a store keeps of an unused lock is then one record, however often
-   * people look. Another who looks now has it for a moment; one that was killed, for a TTL.
+   * Acquires always the same lock, so that runs leave one record of an unused lock at most. Another
+   * run may hold it for a moment; a killed one for a TTL.
    */
   private void tryLock(StoreReport.Builder report) {
     try (LockClient client = LockClient.builder().store(store).ttl(TTL).name("doctor").build();
@@ -191,7 +191,7 @@ public final class StoreDiagnostics {
     }
   }
 
-  /** As durations are written, with hundredths of a millisecond if it is short. */
+  /** Formats a duration, with hundredths of a millisecond if it is short. */
   public static String time(Duration time) {
     return time.compareTo(SHORT) < 0
         ? String.format(Locale.ROOT, "%.2fms", time.toNanos() / 1e6)

@@ -1,5 +1,5 @@
 /**
- * Which locks are shown, in which order, and what a store tells of itself. Start at {@link
+ * Selections and details of locks, and diagnostics of a store. Start at {@link
  * io.mortise.cli.view.LockSelection}.
  */
 @NullMarked

@@ -28,7 +28,7 @@ final class FixedLocks implements LockAdmin {
   volatile EvictionResult result = EvictionResult.HOLD_ENDED;
   volatile boolean away;
 
-  /** Opens when the store goes on. */
+  /** Blocks requests until it is opened. */
   volatile CountDownLatch standing = new CountDownLatch(0);
 
   @Override

@@ -9,7 +9,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class KeyDecoderTest {
-  /** A terminal that sends this, and then nothing. */
+  /** A terminal that sends this text and no more. */
   private static KeyDecoder sending(String text) {
     int[] at = {0};
     return new KeyDecoder(

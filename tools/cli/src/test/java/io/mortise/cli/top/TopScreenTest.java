@@ -30,7 +30,10 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** What the screen shows, and what keys do to it: an observer over fixed locks, no terminal. */
+/**
+ * The contents of the screen and the effects of keys: an observer over fixed locks, without a
+ * terminal.
+ */
 class TopScreenTest {
   private static final Instant NOW = Instant.parse("2026-11-26T21:44:03Z");
 

@@ -17,7 +17,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What keys ask the store for, and when: a store that a test changes, and time by hand. */
+/** Requests of keys to the store and their times, with a scripted store and manual time. */
 class TopSessionTest {
   private static final String NAME = "settlement";
 
@@ -67,7 +67,7 @@ class TopSessionTest {
     assertThat(session.model().detail()).isNotNull();
   }
 
-  /** All is answered, and taken at this time. */
+  /** Waits until all requests are answered and applied. */
   private void settle() {
     await()
         .until(
@@ -77,7 +77,7 @@ class TopSessionTest {
             });
   }
 
-  /** The question of the key is there. */
+  /** Waits for the question of a key. */
   private void question(String key) {
     press(key);
     settle();
@@ -119,7 +119,7 @@ class TopSessionTest {
     admin.standing.countDown();
     assertThat(answer()).startsWith("Told db1:4711 to let go of lock '" + NAME + "'.");
     settle();
-    // That for the screen, that for the question, one in the outage, and two of the eviction.
+    // One for the screen, one for the question, one in the outage, and two of the eviction.
     assertThat(admin.finds).hasValue(5);
   }
 

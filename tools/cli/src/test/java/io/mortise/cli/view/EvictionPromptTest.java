@@ -15,7 +15,7 @@ import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** What an operator is told before a living holder is evicted. */
+/** Warnings to an operator before a live holder is evicted. */
 class EvictionPromptTest {
   private static final Duration TTL = Duration.ofSeconds(15);
 

@@ -6,7 +6,7 @@ import io.mortise.spi.StoreReport;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Which hosts of a store are names that may move. */
+/** Detection of host names, which may be moved, in a store's URL. */
 class HostNamesTest {
   @ParameterizedTest
   @CsvSource(

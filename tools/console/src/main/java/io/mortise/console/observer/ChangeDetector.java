@@ -15,8 +15,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What happened to a lock between two looks. Begins are exact, as the store tells how long ago they
- * were; an end was at some time between the looks.
+ * Detects changes of a lock between two looks. Begins are exact, as the store reports their age; an
+ * end was at some time between the looks.
  */
 final class ChangeDetector {
   private final SeenLock before;
@@ -31,7 +31,7 @@ final class ChangeDetector {
     this.between = between.isNegative() ? Duration.ZERO : between;
   }
 
-  /** In the order in which they happened. */
+  /** Returns the changes in order of time. */
   static List<ObservedEvent> changes(SeenLock before, SeenLock after) {
     ChangeDetector detector = new ChangeDetector(before, after);
     if (before.full() && after.full()) {
@@ -89,7 +89,7 @@ final class ChangeDetector {
         });
   }
 
-  /** Of several holders only the first is told: nothing can be said of the others. */
+  /** Surveys show only the first of several holders, so the others cannot be compared. */
   private void compareFirst() {
     if (before.holders() > 1
         || after.holders() > 1
@@ -133,16 +133,14 @@ final class ChangeDetector {
     Duration held = party.since().isZero() ? null : party.since().plus(between);
     ObservedEvent ended = event(ObservedKind.ENDED, party, after.at(), held, between, null);
     ObservedEvent told = told(ended);
-    // It was last seen to hold with its session over: no release has ended it, by what was seen.
+    // It was last seen to hold with an ended session, so it did not end by a release.
     events.add(
         told.kind() == ObservedKind.ENDED && LockFormatter.isGone(party)
             ? ended.explained(new EndedHold(party.attempt(), EndCause.SESSION_EXPIRED))
             : told);
   }
 
-  /**
-   * With how it has ended, if the later look has the record's last end and that is of this hold.
-   */
+  /** Adds the cause of the end, if the later look shows the end of this very hold. */
   private ObservedEvent told(ObservedEvent ended) {
     EndedHold told = after.info().lastEnd();
     return told != null && told.attempt().equals(ended.attempt()) ? ended.explained(told) : ended;

@@ -15,18 +15,18 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Cycles of waits that stay. Locks are looked at one after the other, so a cycle may be none; it
- * counts when the same waits are seen again in a later look, and have lasted.
+ * Persistent cycles of waits. Locks are inspected one after the other, so an apparent cycle may be
+ * none; it counts if a later look shows the same waits, and they have lasted.
  */
 final class CycleWatch {
   private static final Duration YOUNGEST = Duration.ofSeconds(3);
 
   private final Map<String, Seen> seen = new HashMap<>();
 
-  /** When a cycle of these locks was first seen, by the looks at them: the oldest one. */
+  /** The first sighting of a cycle of these locks, dated by the oldest look at them. */
   private record Seen(Set<String> locks, Instant oldestLook, Instant since) {}
 
-  /** The locks of all cycles, also of those that have not lasted yet: they are to be looked at. */
+  /** The locks of all cycles, including those that have not lasted yet, to be inspected. */
   synchronized Set<String> suspected() {
     Set<String> locks = new HashSet<>();
     seen.values().forEach(cycle -> locks.addAll(cycle.locks()));

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The last events. Thread-safe. */
 public final class EventRing {
-  /** How many are kept. */
+  /** The most events kept. */
   static final int KEPT = 100_000;
 
   private final @Nullable ObservedEvent[] events;
@@ -18,7 +18,7 @@ public final class EventRing {
     this.events = new ObservedEvent[capacity];
   }
 
-  /** Takes over events of a console that ran before, oldest first, with their numbers. */
+  /** Restores events of an earlier console, oldest first, with their numbers. */
   synchronized void restore(List<ObservedEvent> before) {
     for (ObservedEvent event : before) {
       events[(int) (event.seq() % events.length)] = event;
@@ -33,17 +33,17 @@ public final class EventRing {
     return kept;
   }
 
-  /** The number of the newest; 0 if there is none. */
+  /** The number of the newest event; 0 if there is none. */
   public synchronized long last() {
     return last;
   }
 
-  /** The number of the oldest that is kept; 1 if there is none. */
+  /** The number of the oldest kept event; 1 if there is none. */
   public synchronized long first() {
     return Math.max(1, last - events.length + 1);
   }
 
-  /** Those behind a number, oldest first. */
+  /** The events after a number, oldest first. */
   public synchronized List<ObservedEvent> after(
       long seq, Predicate<ObservedEvent> wanted, int limit) {
     List<ObservedEvent> found = new ArrayList<>();
@@ -53,7 +53,7 @@ public final class EventRing {
     return found;
   }
 
-  /** The newest, newest first. */
+  /** The newest events, newest first. */
   public synchronized List<ObservedEvent> latest(Predicate<ObservedEvent> wanted, int limit) {
     List<ObservedEvent> found = new ArrayList<>();
     for (long i = last; i >= first() && found.size() < limit; i--) {

@@ -13,8 +13,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Ends holds and waits, and opens locks, for an operator. The observer and the log are told of each
- * one. Whether it is what the operator has seen is for the caller to know. Blocks. Thread-safe.
+ * Ends holds and waits, and opens locks, for an operator. Reports each action to the observer and
+ * the log. The caller has to check that the target is the one that the operator saw. Blocks.
+ * Thread-safe.
  */
 public final class Evictor {
   private static final Logger log = LoggerFactory.getLogger(Evictor.class);
@@ -24,9 +25,9 @@ public final class Evictor {
   private final String place;
 
   /**
-   * On a store.
+   * Creates an evictor on a store.
    *
-   * @param place where operators are, in the log: {@code console}
+   * @param place the operators' tool, for the log: {@code console}
    */
   public Evictor(LockAdmin admin, Observer observer, String place) {
     this.admin = admin;
@@ -34,10 +35,10 @@ public final class Evictor {
     this.place = place;
   }
 
-  /** What became of an eviction, and the same for people. */
+  /** The result of an eviction, also as a message for people. */
   public record Evicted(EvictionResult result, String message) {}
 
-  /** Whether a lock was opened, and the same for people. */
+  /** Whether a lock was opened, also as a message for people. */
   public record Opened(boolean opened, String message) {}
 
   /**
@@ -49,7 +50,7 @@ public final class Evictor {
    */
   public Evicted evict(
       String name, LockParticipant party, boolean holds, boolean now, @Nullable String user) {
-    // A wait too: it may have become a hold since the look, which is not to be freed at once.
+    // A wait too: it may have become a hold meanwhile, which must not be freed at once.
     Eviction how = now ? Eviction.BREAK : Eviction.CLOSE;
     ObservedEvent eviction = event(name, party, holds, now, user);
     observer.evicting(eviction);
@@ -96,7 +97,7 @@ public final class Evictor {
   }
 
   /**
-   * Opens a lock that nobody holds.
+   * Opens a shut lock without a holder.
    *
    * @param user the name that the log shows; null if the user is not known
    */

@@ -24,16 +24,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The last events in a SQLite file, so that they outlive the console. As many as {@link EventRing}
- * keeps; with them it starts. {@link #append} may be called by any thread, the rest by one.
+ * The last events in a SQLite file, as many as {@link EventRing} keeps, so that they outlive the
+ * console. {@link #append} may be called by any thread, the rest by one.
  */
 public final class HistoryFile implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(HistoryFile.class);
 
-  /** Says that a SQLite file is one of ours: "MORH". */
+  /** The id that marks our SQLite files: "MORH". */
   private static final int APPLICATION = 1_297_044_040;
 
-  /** Of its tables: to be raised with each change of them. */
+  /** The version of its tables, to be raised with each change of them. */
   private static final int VERSION = 1;
 
   private static final Duration FLUSH = Duration.ofSeconds(1);
@@ -53,20 +53,20 @@ public final class HistoryFile implements AutoCloseable {
   }
 
   /**
-   * What a file has of consoles that ran before.
+   * The contents of a file, written by earlier consoles.
    *
-   * @param since when the first of them began
-   * @param alive until when the last one ran
+   * @param since the start of the first of them
+   * @param alive the end of the last of them
    * @param events the oldest first
    */
   record SavedHistory(Instant since, Instant alive, List<ObservedEvent> events) {}
 
   /**
-   * Opens a file, or makes it. No other process can use it until it is closed.
+   * Opens or creates a file. No other process can use it until it is closed.
    *
-   * @param store that it is about, without secrets
-   * @throws IllegalArgumentException if it is a file of something else or of another store, or
-   *     there is no driver for SQLite
+   * @param store of the events, without secrets
+   * @throws IllegalArgumentException if it is no history file, or of another store, or there is no
+   *     driver for SQLite
    * @throws UncheckedIOException if it cannot be read and written, is in use, or its tables are of
    *     another version
    */
@@ -95,7 +95,7 @@ public final class HistoryFile implements AutoCloseable {
     }
   }
 
-  /** Names of locks and hosts are nobody else's business. */
+  /** Creates the file for its owner only, as names of locks and hosts are confidential. */
   private static void create(Path file) throws IOException {
     if (file.getFileSystem().supportedFileAttributeViews().contains("posix")) {
       Files.createFile(
@@ -134,7 +134,7 @@ public final class HistoryFile implements AutoCloseable {
 
   private void prepare() throws SQLException {
     try (Statement statement = connection.createStatement()) {
-      // Before anything is written: the file may be somebody's database.
+      // Check before the first write: the file may be another database.
       if (number(statement, "PRAGMA application_id") == APPLICATION) {
         checkVersion(number(statement, "PRAGMA user_version"));
       } else if (number(statement, "SELECT count(*) FROM sqlite_master") > 0) {
@@ -153,7 +153,7 @@ public final class HistoryFile implements AutoCloseable {
           }
         }
       }
-      // Takes the file for this process.
+      // Locks the file for this process.
       statement.execute("DELETE FROM event WHERE seq < 0");
       connection.commit();
     }
@@ -181,10 +181,10 @@ public final class HistoryFile implements AutoCloseable {
   }
 
   /**
-   * Reads what consoles before this one have seen; null if there was none.
+   * Reads the events of earlier consoles; null if there was none.
    *
-   * @param most how many events
-   * @throws IllegalArgumentException if they saw another store
+   * @param most of events
+   * @throws IllegalArgumentException if they observed another store
    */
   @Nullable SavedHistory read(int most) {
     try (PreparedStatement console = connection.prepareStatement(read("history_console"));
@@ -243,7 +243,7 @@ public final class HistoryFile implements AutoCloseable {
         row.getString("text"));
   }
 
-  /** Keeps an event, with the next flush. */
+  /** Adds an event, written with the next flush. */
   void append(ObservedEvent event) {
     synchronized (pending) {
       if (pending.size() < EventRing.KEPT) {
@@ -252,7 +252,7 @@ public final class HistoryFile implements AutoCloseable {
     }
   }
 
-  /** Writes what has come, once a second. A disk that is full loses history, and nothing else. */
+  /** Writes added events; called once a second. A full disk loses history only. */
   void flush(Instant now) {
     List<ObservedEvent> events;
     synchronized (pending) {
@@ -344,14 +344,14 @@ public final class HistoryFile implements AutoCloseable {
     }
   }
 
-  /** Writes the rest, and lets others use the file. */
+  /** Writes the rest, and unlocks the file. */
   void close(Instant now) {
     flushed = Instant.EPOCH;
     flush(now);
     close();
   }
 
-  /** Lets others use the file. */
+  /** Unlocks the file. */
   @Override
   public void close() {
     try {

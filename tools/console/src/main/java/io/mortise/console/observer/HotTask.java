@@ -13,15 +13,14 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks at the locks that matter, the one that was not looked at for longest first: before all
- * those that are open on a screen, then those of deadlocks; in the end those whose hold was seen to
- * have ended, since their record knows how.
+ * Inspects important locks, the least recently inspected first: those open on a screen, then those
+ * of deadlocks, then those with an ended hold, whose record has the cause.
  */
 final class HotTask extends ObserverTask {
   /** The least time between two looks at the same lock. */
   static final long HOT = Duration.ofSeconds(2).toNanos();
 
-  /** The same for locks of cycles: the second look tells whether one lasts. */
+  /** The same for locks of cycles: the second look shows whether one lasts. */
   private static final long CYCLE = Duration.ofSeconds(1).toNanos();
 
   private static final long NOTHING = Duration.ofSeconds(1).toNanos();
@@ -42,7 +41,7 @@ final class HotTask extends ObserverTask {
     this.looked = looked;
   }
 
-  /** Deadlocks, and cycles that may become some, are of these locks by now. */
+  /** Sets the locks of present deadlocks and candidate cycles. */
   void suspect(Set<String> locks) {
     inCycles = locks;
   }
@@ -73,7 +72,10 @@ final class HotTask extends ObserverTask {
     return oldest;
   }
 
-  /** Without anybody there, only how holds have ended is asked for: later the record tells less. */
+  /**
+   * Returns the locks to inspect. Without viewers these are only locks with ended holds, as their
+   * records lose the cause later.
+   */
   private List<Set<String>> names() {
     return viewers.isAnybodyThere()
         ? List.of(viewers.locks(), inCycles, seen.hot(), seen.unexplained())

@@ -3,11 +3,11 @@ package io.mortise.console.observer;
 import java.time.Duration;
 
 /**
- * What looking has taken of the store's time.
+ * The store's time that observation has taken.
  *
- * @param share of the last minute, as far as the store is taken to have worked
+ * @param share of the last minute, by the estimated work of the store
  * @param looks since the start
- * @param time that they took, with that of waiting for a store that stood still
- * @param putOff for how long the next look is put off, since those before have taken the share
+ * @param time that they took, including waits for a silent store
+ * @param putOff the delay of the next look, as earlier ones have used up the share
  */
 public record LookCost(double share, long looks, Duration time, Duration putOff) {}

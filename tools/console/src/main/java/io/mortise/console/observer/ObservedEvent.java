@@ -9,17 +9,17 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Something that was seen to have happened.
+ * An observed event.
  *
- * @param seq its number; 0 until it is kept
- * @param lock null for what concerns a process
- * @param session null for what concerns all
- * @param client the process; null if it is not known
+ * @param seq its number; 0 until it is stored
+ * @param lock null if it concerns a process
+ * @param session null if it concerns no single session
+ * @param client the process; null if unknown
  * @param attempt null if there is none
  * @param token 0 if there is none
- * @param held how long it had held; null if that is not the question
- * @param doubt how much earlier it may have been
- * @param text null if there is no more to say
+ * @param held the duration of the hold; null if not applicable
+ * @param doubt by how much it may have been earlier
+ * @param text null if there is no further text
  */
 public record ObservedEvent(
     long seq,
@@ -36,9 +36,9 @@ public record ObservedEvent(
     @Nullable String text) {
 
   /**
-   * What a holder or waiter did, or what became of it.
+   * An event of a holder or waiter.
    *
-   * @param held how long it had held; null if this is no end of a hold
+   * @param held the duration of the hold; null if this is no end of a hold
    */
   public static ObservedEvent ofParty(
       Instant at,
@@ -64,16 +64,16 @@ public record ObservedEvent(
   }
 
   /**
-   * What became of a lock by nobody who holds it or waits.
+   * An event of a lock without a holder or waiter.
    *
-   * @param lock null if it is of the whole store
+   * @param lock null if it concerns the whole store
    */
   public static ObservedEvent ofLock(
       Instant at, ObservedKind kind, @Nullable String lock, Duration doubt, @Nullable String text) {
     return new ObservedEvent(0, at, kind, lock, null, null, "", null, 0, null, doubt, text);
   }
 
-  /** A time in which nothing was seen: as long as {@code held}, until {@code at}. */
+  /** A gap in observation: as long as {@code held}, until {@code at}. */
   static ObservedEvent gap(Instant from, Instant to, String text) {
     return new ObservedEvent(
         0,
@@ -90,7 +90,7 @@ public record ObservedEvent(
         text);
   }
 
-  /** The end of a hold while no console ran: nobody knows when. */
+  /** The end of a hold while no console ran, at an unknown time. */
   ObservedEvent endedUnseen(Instant now) {
     Duration held = Duration.between(at, now);
     return new ObservedEvent(
@@ -113,7 +113,7 @@ public record ObservedEvent(
         number, at, kind, lock, session, client, label, attempt, token, held, doubt, text);
   }
 
-  /** This end of a hold, as the record of its lock tells it. */
+  /** This end of a hold, with the cause from the lock's record. */
   ObservedEvent explained(EndedHold end) {
     return switch (end.cause()) {
       case RELEASED -> as(ObservedKind.RELEASED, kind == ObservedKind.LOST ? null : text);
@@ -122,7 +122,7 @@ public record ObservedEvent(
     };
   }
 
-  /** This end of a hold, of which no record tells any more. */
+  /** This end of a hold, whose cause is no longer recorded. */
   ObservedEvent unexplained() {
     return as(kind, text == null ? "not seen how" : "not seen how, " + text);
   }

@@ -2,11 +2,11 @@ package io.mortise.console.observer;
 
 import java.util.Locale;
 
-/** What can be seen to happen. */
+/** Kinds of observed events. */
 public enum ObservedKind {
   GRANTED,
   RELEASED,
-  /** A hold has ended, and nobody knows how. */
+  /** A hold has ended for an unknown reason. */
   ENDED,
   LOST,
   EVICTED,
@@ -19,7 +19,7 @@ public enum ObservedKind {
   SESSION_OVER,
   GAP;
 
-  /** For programs. */
+  /** Its name for programs. */
   @Override
   public String toString() {
     return name().toLowerCase(Locale.ROOT);

@@ -22,10 +22,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks at a store for all pages together, at three speeds: a survey of all locks; a look each two
- * seconds at those that matter, such as those that are waited for; and a look at one when somebody
- * asks for it. The first two keep to a budget. Without anybody who watches, only the survey goes
- * on, once a minute.
+ * Observes a store for all pages together, in three ways: surveys of all locks; inspections of
+ * important locks, such as those with waiters, every two seconds; and inspections on demand. The
+ * first two keep to a budget. Without viewers only the surveys continue, once a minute.
  *
  * <p>One thread calls {@link #step}; everything else may be called by any.
  */
@@ -41,7 +40,7 @@ public final class Observer {
   private static final int SEARCHED = 1000;
   private static final int PAGE = LockAdmin.MAX_PAGE;
 
-  /** The lock that {@code mortise doctor} takes. */
+  /** The lock of {@code mortise doctor}. */
   private static final String OF_DOCTOR = "mortise-doctor";
 
   private final LockAdmin admin;
@@ -70,21 +69,21 @@ public final class Observer {
   /**
    * The last survey of all locks.
    *
-   * @param asOf when it began; null before the first has ended
+   * @param asOf its begin; null before the first has ended
    * @param took from its begin to its end
    * @param complete whether all locks are in the list
    */
   public record Survey(@Nullable Instant asOf, Duration took, boolean complete) {}
 
-  /** Looks by this client, with a share of the store's time, and remembers until it ends. */
+  /** Observes by this client, with a share of the store's time, and keeps its history in memory. */
   public Observer(LockAdmin admin, double share, Ticker ticker, InstantSource clock) {
     this(admin, share, null, ticker, clock);
   }
 
   /**
-   * Looks by this client, with a share of the store's time.
+   * Observes by this client, with a share of the store's time.
    *
-   * @param history that keeps what was seen, and has what was seen before; null for none
+   * @param history the file of past and future events; null for none
    */
   public Observer(
       LockAdmin admin,
@@ -112,22 +111,22 @@ public final class Observer {
     this.tasks = new ObserverTask[] {hotTask, new SurveyTask(), new SessionsTask()};
   }
 
-  /** When it began. */
+  /** Its start. */
   public Instant started() {
     return started;
   }
 
-  /** When its history begins: before it, if a console ran before. */
+  /** The begin of its history, which may include earlier consoles. */
   public Instant watchedSince() {
     return watchedSince;
   }
 
-  /** Now, by its clock. */
+  /** The present time by its clock. */
   public Instant now() {
     return clock.instant();
   }
 
-  /** Null while the store answers. */
+  /** The present outage; null while the store answers. */
   public Outages.@Nullable Outage outage() {
     return outages.current();
   }
@@ -137,12 +136,12 @@ public final class Observer {
     return survey;
   }
 
-  /** When the last list of all sessions began; of a store that has none, the last survey. */
+  /** The begin of the last list of all sessions; without such lists, of the last survey. */
   public @Nullable Instant sessionsAsOf() {
     return seen.sessions().listedAt(survey.asOf());
   }
 
-  /** The last times in which nothing was seen, the oldest first. */
+  /** The last gaps in observation, the oldest first. */
   public List<Outages.Gap> gaps() {
     return outages.gaps();
   }
@@ -152,32 +151,32 @@ public final class Observer {
     return budget.share();
   }
 
-  /** What it has taken of the store's time. */
+  /** The store's time that it has taken. */
   public LookCost cost() {
     return budget.cost(ticker.nanos());
   }
 
-  /** All locks that were seen, in no order. */
+  /** All observed locks, in no order. */
   public Collection<SeenLock> locks() {
     return seen.all();
   }
 
-  /** A lock as it was seen; null if it was not. */
+  /** An observed lock; null if unknown. */
   public @Nullable SeenLock lock(String name) {
     return seen.get(name);
   }
 
-  /** All processes that were seen. */
+  /** All observed processes. */
   public List<SeenSession> sessions() {
     return seen.sessions().all();
   }
 
-  /** A process that was seen; null if it was not. */
+  /** An observed process; null if unknown. */
   public @Nullable SeenSession session(String session) {
     return seen.sessions().get(session);
   }
 
-  /** What was seen to happen. */
+  /** The observed events. */
   public EventRing events() {
     return seen.events();
   }
@@ -187,7 +186,7 @@ public final class Observer {
     return cycles;
   }
 
-  /** How long a lock of this name is held as a rule; null if that is not known. */
+  /** The usual duration of holds of locks with such a name; null if unknown. */
   public @Nullable Duration usual(String name) {
     return seen.usual().of(name);
   }
@@ -197,7 +196,7 @@ public final class Observer {
     return seen.usual().isLong(lock);
   }
 
-  /** Locks that somebody waits for, as far as they were looked at. */
+  /** Inspected locks with waiters. */
   public List<SeenLock> waited() {
     List<SeenLock> waited = new ArrayList<>();
     for (String name : seen.hot()) {
@@ -209,17 +208,17 @@ public final class Observer {
     return waited;
   }
 
-  /** Another number whenever something has changed. */
+  /** A number that changes with every change. */
   public long version() {
     return seen.version();
   }
 
-  /** How long a survey waits after the begin of the one before. */
+  /** The time between the begins of two surveys. */
   public Duration pause() {
     return Duration.ofNanos(viewers.isAnybodyThere() ? SURVEY : IDLE);
   }
 
-  /** Somebody is looking: be quick. */
+  /** Reports a viewer, which speeds up observation. */
   public void watched() {
     Thread waiting = thread;
     if (viewers.came() && waiting != null) {
@@ -227,14 +226,14 @@ public final class Observer {
     }
   }
 
-  /** A lock is open on a screen: look at it often for a while. */
+  /** Reports a lock that is open on a screen, to be inspected often for a while. */
   public void watched(String name) {
     viewers.open(name);
     watched();
   }
 
   /**
-   * Looks at one lock now. Blocks for the store.
+   * Inspects one lock now. Blocks for the store.
    *
    * @throws RuntimeException as {@link LockAdmin#find}
    */
@@ -252,7 +251,9 @@ public final class Observer {
     }
   }
 
-  /** As {@link #look}, or what a look at most 1.5 s ago has shown, for whomever it was. */
+  /**
+   * Like {@link #look}, but may return a result of the last 1.5 s, whichever request it was for.
+   */
   public SeenLock recent(String name) {
     SeenLock known = seen.get(name);
     if (known == null) {
@@ -263,8 +264,8 @@ public final class Observer {
   }
 
   /**
-   * Looks at a lock that no survey has seen, or takes what the last such look has shown: however
-   * many pages search for a name, the store is asked once in two seconds. Blocks for the store.
+   * Inspects a lock that no survey has seen, or returns the last such result: the store is asked
+   * once in two seconds, however many pages search for the name. Blocks for the store.
    *
    * @throws RuntimeException as {@link LockAdmin#find}
    */
@@ -280,7 +281,7 @@ public final class Observer {
       return known != null ? known : SeenLock.free(name, clock.instant(), asked);
     }
     SeenLock found = look(name);
-    // Not before: a look that failed, or still waits, has shown nothing.
+    // Not before: failed and pending inspections have no result.
     if (searched.size() >= SEARCHED) {
       searched.clear();
     }
@@ -288,22 +289,25 @@ public final class Observer {
     return found;
   }
 
-  /** A hold or wait that this console is about to end: tell its end as such. */
+  /**
+   * Announces that this console will end a hold or wait, so that its end is reported as an
+   * eviction.
+   */
   public void evicting(ObservedEvent eviction) {
     seen.evicting(eviction);
   }
 
-  /** It was not ended by this console, after all. */
+  /** Withdraws an announced eviction that did not happen. */
   public void notEvicted(ObservedEvent eviction) {
     seen.notEvicted(eviction);
   }
 
-  /** Adds what this console did itself. */
+  /** Adds an action of this console. */
   public void tell(ObservedEvent event) {
     seen.tell(event);
   }
 
-  /** Looks, on a thread of its own, until {@link #close}. */
+  /** Observes, on its own thread, until {@link #close}. */
   public void start() {
     Thread looking = new Thread(this::run, "mortise-console-observer");
     looking.setDaemon(true);
@@ -329,9 +333,8 @@ public final class Observer {
   }
 
   /**
-   * Asks for next to nothing, which is not counted: the first request connects and loads classes.
-   * That time is not the store's, and counted as its own it would put off the first survey for half
-   * a minute.
+   * Sends a tiny, uncounted request: the first one connects and loads classes. Counting that as the
+   * store's time would delay the first survey by half a minute.
    */
   private void warmUp() {
     try {
@@ -342,7 +345,7 @@ public final class Observer {
     }
   }
 
-  /** Looks no more. Waits a moment for the look that goes on, and for the history. */
+  /** Stops observing. Waits briefly for the request in flight and for the history. */
   public void close() {
     closed = true;
     Thread running = thread;
@@ -360,7 +363,7 @@ public final class Observer {
     }
   }
 
-  /** Does one look if one is due. Returns how many nanoseconds to wait for the next one. */
+  /** Runs one task if due. Returns the nanoseconds until the next one. */
   long step() {
     long now = ticker.nanos();
     long retry = viewers.isAnybodyThere() ? Math.min(retryAt, failedAt + WATCHED_RETRY) : retryAt;
@@ -399,7 +402,7 @@ public final class Observer {
     } catch (RuntimeException | Error e) {
       failed(e, asked);
       task.restart();
-      // Waiting for a store that stands still is not its work: it is asked again when that is due.
+      // Waiting for a silent store is not its work: the next retry is not delayed.
       most = (long) (budget.share() * WATCHED_RETRY);
     } finally {
       long after = ticker.nanos();
@@ -467,7 +470,7 @@ public final class Observer {
 
   /** Lists all sessions. */
   private final class SessionsTask extends PagedTask {
-    /** Those that were alive when the list began and that it has not shown yet. */
+    /** Sessions that were alive when the list began, and that it has not shown yet. */
     private Set<String> expected = Set.of();
 
     SessionsTask() {

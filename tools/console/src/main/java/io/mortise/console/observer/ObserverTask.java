@@ -1,6 +1,6 @@
 package io.mortise.console.observer;
 
-/** Something that an observer does again and again. */
+/** A repeated task of an observer. */
 abstract class ObserverTask {
   long lastRun = Long.MIN_VALUE;
   boolean unsupported;

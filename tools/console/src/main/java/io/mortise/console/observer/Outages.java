@@ -9,9 +9,9 @@ import java.util.Deque;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** When the store did not answer, and when to ask it again. Thread-safe. */
+/** Outages of the store, and the times of retries. Thread-safe. */
 public final class Outages {
-  /** An unreliable network makes gaps for as long as the console runs. */
+  /** The most gaps kept, as an unreliable network keeps producing them. */
   static final int KEPT = 100;
 
   private static final Duration FIRST_RETRY = Duration.ofSeconds(1);
@@ -23,23 +23,23 @@ public final class Outages {
 
   Outages() {}
 
-  /** A time in which nothing was seen. */
+  /** A gap in observation. */
   public record Gap(Instant from, Instant to) {}
 
-  /** The store does not answer. */
+  /** A present outage of the store. */
   public record Outage(Instant since, String message) {}
 
-  /** Null while the store answers. */
+  /** The present outage; null while the store answers. */
   synchronized @Nullable Outage current() {
     return current;
   }
 
-  /** The last ones, the oldest first. */
+  /** The last gaps, the oldest first. */
   synchronized List<Gap> gaps() {
     return List.copyOf(gaps);
   }
 
-  /** Takes over the last times of a console that ran before, and of its absence. */
+  /** Restores the gaps of an earlier console, including that of its absence. */
   synchronized void restore(List<ObservedEvent> events) {
     for (ObservedEvent event : events) {
       Duration length = event.held();
@@ -57,9 +57,9 @@ public final class Outages {
   }
 
   /**
-   * The store has not answered. Returns how long to wait before it is asked again.
+   * Records a missing answer; returns the delay of the next retry.
    *
-   * @param asked when it was asked
+   * @param asked the time of the request
    */
   synchronized Duration failed(Throwable e, Instant asked) {
     retry = retry.isZero() ? FIRST_RETRY : retry.multipliedBy(2);
@@ -68,7 +68,7 @@ public final class Outages {
     return retry;
   }
 
-  /** The store has answered. Returns what there is to tell if it had not; null otherwise. */
+  /** Records an answer; returns the event of an outage that it ends, or null. */
   synchronized @Nullable ObservedEvent answered(Instant now) {
     Outage ended = current;
     if (ended == null) {

@@ -2,7 +2,7 @@ package io.mortise.console.observer;
 
 import org.jspecify.annotations.Nullable;
 
-/** Goes through a list of the store, a page at a time, and after a while again. */
+/** Reads a list of the store repeatedly, page by page. */
 abstract class PagedTask extends ObserverTask {
   private final Viewers viewers;
   private final long watched;
@@ -13,10 +13,10 @@ abstract class PagedTask extends ObserverTask {
   private long began;
 
   /**
-   * A list that has not been read.
+   * Creates a task for a list not read yet.
    *
-   * @param watched nanoseconds from one begin to the next while somebody watches
-   * @param idle the same while nobody does
+   * @param watched nanoseconds from one begin to the next with viewers
+   * @param idle the same without viewers
    */
   PagedTask(Viewers viewers, long watched, long idle) {
     this.viewers = viewers;
@@ -24,13 +24,13 @@ abstract class PagedTask extends ObserverTask {
     this.idle = idle;
   }
 
-  /** The first page is about to be read. */
+  /** Called before the first page. */
   abstract void begin();
 
   /** Reads a page; returns where the next begins, null after the last. */
   abstract @Nullable String page(@Nullable String from, long now);
 
-  /** The last page was read. */
+  /** Called after the last page. */
   abstract void end(long began);
 
   @Override

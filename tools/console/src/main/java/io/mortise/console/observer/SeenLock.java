@@ -13,17 +13,17 @@ import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lock as it was seen at one moment.
+ * A lock as observed at one moment.
  *
- * @param info holders and waiters as far as they were told
- * @param holders how many there are; -1 for some
- * @param waiters how many there are; -1 for some
- * @param firstAttempt of the first holder; null if there is none or it was not told
- * @param firstLabel the same one's label
- * @param firstSince for how long it had held; zero if that was not told
+ * @param info with the reported holders and waiters
+ * @param holders the number of holders; -1 for some
+ * @param waiters the number of waiters; -1 for some
+ * @param firstAttempt of the first holder; null if there is none or it was not reported
+ * @param firstLabel the first holder's label
+ * @param firstSince the time that it had held; zero if not reported
  * @param full whether all holders and waiters are known, or only the first holder
- * @param at when
- * @param nanos when the store was asked, to put looks in order
+ * @param at the time of the look
+ * @param nanos the time of the request, to order looks
  */
 public record SeenLock(
     LockInfo info,
@@ -35,10 +35,10 @@ public record SeenLock(
     boolean full,
     Instant at,
     long nanos) {
-  /** Clocks and rounding make as much. */
+  /** The error of clocks and rounding. */
   private static final Duration SAME_END = Duration.ofSeconds(1);
 
-  /** Of a look at one lock. */
+  /** From an inspection of one lock. */
   static SeenLock of(LockInfo info, Instant at, long nanos) {
     @Nullable LockParticipant first = info.holders().isEmpty() ? null : info.holders().get(0);
     return new SeenLock(
@@ -53,7 +53,7 @@ public record SeenLock(
         nanos);
   }
 
-  /** Of a line of a survey, which is a summary. */
+  /** From a summary in a survey. */
   static SeenLock ofSummary(LockInfo line, Instant at, long nanos) {
     LockInfo info =
         LockInfo.summary(
@@ -76,7 +76,7 @@ public record SeenLock(
         nanos);
   }
 
-  /** Of a lock that the store knows nothing of. */
+  /** A lock unknown to the store. */
   public static SeenLock free(String name, Instant at, long nanos) {
     return of(
         new LockInfo(name, OptionalInt.empty(), 0, Duration.ZERO, List.of(), List.of(), 0, 0, null),
@@ -84,7 +84,7 @@ public record SeenLock(
         nanos);
   }
 
-  /** The same look, which a later survey has not contradicted. */
+  /** The same look, confirmed by a later survey. */
   SeenLock askedAgain(long later) {
     return new SeenLock(
         info, holders, waiters, firstAttempt, firstLabel, firstSince, full, at, later);
@@ -98,8 +98,8 @@ public record SeenLock(
   }
 
   /**
-   * Whether people see the same as in another look at this lock. Ages that grew with the time
-   * between the two are the same.
+   * Whether it looks the same as another look at this lock, apart from ages that grew with the time
+   * in between.
    */
   boolean looksLike(SeenLock other) {
     return full == other.full
@@ -140,7 +140,7 @@ public record SeenLock(
         && endsAlike(party.atMostLeft(), other, same.atMostLeft());
   }
 
-  /** Whether what is left ends at the same time: a renewal moves the end. */
+  /** Whether both remaining times end at the same moment, which a renewal moves. */
   private boolean endsAlike(@Nullable Duration left, SeenLock other, @Nullable Duration others) {
     if (left == null || others == null || left.isZero() || others.isZero()) {
       return Objects.equals(left, others);
@@ -154,7 +154,7 @@ public record SeenLock(
     return info.name();
   }
 
-  /** What it is, as far as it was told. */
+  /** Its condition, according to this look. */
   public Condition condition() {
     if (full) {
       return LockFormatter.condition(info);
@@ -171,32 +171,32 @@ public record SeenLock(
     return condition() == Condition.FREE;
   }
 
-  /** Whether somebody waits. */
+  /** Whether it has waiters. */
   public boolean isWaited() {
     return waiters != 0;
   }
 
-  /** The first holder; null if it was not told in full. */
+  /** The first holder; null if not reported in full. */
   public @Nullable LockParticipant first() {
     return info.holders().isEmpty() ? null : info.holders().get(0);
   }
 
-  /** How long the first holder has held; zero if nobody does or it was not told. */
+  /** The time that the first holder has held; zero if there is none or it was not reported. */
   public Duration heldFor() {
     return firstSince;
   }
 
-  /** When the first holder's hold began, at the latest. */
+  /** The latest possible begin of the first holder's hold. */
   Instant heldSince() {
     return at.minus(firstSince);
   }
 
-  /** {@link #heldFor()} at that time: locks that were seen at different times can be compared. */
+  /** {@link #heldFor()} at a common time, to compare locks seen at different times. */
   public Duration heldAt(Instant time) {
     return firstSince.isZero() ? firstSince : firstSince.plus(Duration.between(at, time));
   }
 
-  /** How long the first waiter has waited; null if it was not told. */
+  /** The time that the first waiter has waited; null if not reported. */
   public @Nullable Duration waitedFor() {
     return info.waiters().isEmpty() ? null : info.waiters().get(0).since();
   }
@@ -207,7 +207,7 @@ public record SeenLock(
     return waited == null ? null : waited.plus(Duration.between(at, time));
   }
 
-  /** The group of a name: what is the same up to the last slash. */
+  /** The group of a name: its part up to the last slash. */
   public static String group(String name) {
     return name.substring(0, name.lastIndexOf('/') + 1);
   }

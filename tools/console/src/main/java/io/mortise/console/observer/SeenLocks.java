@@ -22,11 +22,11 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All locks as they were seen last, and what was seen to happen. Readers see a lock before or after
- * a look, never in between.
+ * All locks as last observed, with the observed events. Readers see a lock before or after an
+ * update, never in between.
  */
 final class SeenLocks {
-  /** Above it, locks that nobody waits for are counted, and not kept. */
+  /** The most locks kept; further locks without waiters are only counted. */
   static final int KEPT = 200_000;
 
   private static final int EVICTIONS = 1_000;
@@ -34,10 +34,10 @@ final class SeenLocks {
   private static final int UNEXPLAINED = 10_000;
   private static final int NEXT = 100;
 
-  /** For how long an end waits to be explained. */
+  /** The longest time that an end waits for its cause. */
   private static final Duration PATIENCE = Duration.ofMinutes(1);
 
-  /** For how long a look is believed although a survey may say more. */
+  /** The time that an inspection is trusted although a survey may be newer. */
   private static final Duration FRESH = Duration.ofSeconds(10);
 
   private final Map<String, SeenLock> locks = new ConcurrentHashMap<>();
@@ -48,10 +48,10 @@ final class SeenLocks {
   private final UsualHold usual = new UsualHold();
   private final Set<String> begins = Collections.newSetFromMap(new BoundedMap());
 
-  /** Ends of holds of which the record of the lock is to be asked how they came about. */
+  /** Ends of holds whose cause is to be read from the lock's record. */
   private final List<ObservedEvent> unexplained = new ArrayList<>();
 
-  /** Grants that a console before this one saw, and no end of them. */
+  /** Grants seen by an earlier console, without their end. */
   private final Map<String, ObservedEvent> openBefore = new HashMap<>();
 
   private final @Nullable HistoryFile history;
@@ -60,15 +60,15 @@ final class SeenLocks {
   private volatile long version;
 
   /**
-   * Nothing was seen yet.
+   * Starts empty.
    *
-   * @param history that keeps events; null for none
+   * @param history the file of events; null for none
    */
   SeenLocks(@Nullable HistoryFile history) {
     this.history = history;
   }
 
-  /** What a console has seen that ran before. */
+  /** Restores the events of an earlier console. */
   synchronized void restore(HistoryFile.SavedHistory past, Instant now) {
     events.restore(past.events());
     for (ObservedEvent event : past.events()) {
@@ -91,7 +91,9 @@ final class SeenLocks {
     }
   }
 
-  /** Tells holds that have ended while no console ran: nobody knows when, nor how. */
+  /**
+   * Reports holds that ended while no console ran, at an unknown time and for an unknown reason.
+   */
   private void tellEndedBefore(Instant now) {
     for (SeenLock lock : locks.values()) {
       String first = lock.firstAttempt();
@@ -116,7 +118,7 @@ final class SeenLocks {
     return locks.get(name);
   }
 
-  /** Those to be looked at often. */
+  /** The locks to be inspected often. */
   Set<String> hot() {
     return hot;
   }
@@ -133,12 +135,12 @@ final class SeenLocks {
     return usual;
   }
 
-  /** Another number whenever something has changed. */
+  /** A number that changes with every change. */
   long version() {
     return version;
   }
 
-  /** Takes in a look, unless a later one is there already. Returns what is known now. */
+  /** Applies a look unless a later one is known; returns the present state. */
   SeenLock apply(SeenLock look) {
     return apply(look, false);
   }
@@ -185,20 +187,20 @@ final class SeenLocks {
     return next;
   }
 
-  /** Time alone makes a hold long. */
+  /** Whether a look is news. A hold becomes long by time alone. */
   private boolean isNews(SeenLock before, SeenLock next) {
     return !next.looksLike(before) || usual.isLong(next) != usual.isLong(before);
   }
 
-  /** Something has changed that is kept elsewhere. */
+  /** Records a change of data kept elsewhere. */
   synchronized void changed() {
     version++;
   }
 
   /**
-   * A survey tells less than a look. While a lock is looked at often, the next look will tell what
-   * has changed, and until then the last one stands, as of then; for as long as surveys show the
-   * same.
+   * Merges a survey's summary with the last inspection, which has more details. For a lock that is
+   * inspected often the inspection stands, as of its time, while it is fresh or surveys agree with
+   * it.
    */
   private SeenLock merged(SeenLock before, SeenLock look) {
     boolean waits =
@@ -231,9 +233,9 @@ final class SeenLocks {
   }
 
   /**
-   * A survey has been through all locks: those that it did not find are free.
+   * Records a complete survey: locks that it did not find are free.
    *
-   * @param kept whether it had no more locks than are kept
+   * @param kept whether the number of locks was within the limit
    */
   synchronized void surveyed(long began, Instant at, long nanos, boolean kept) {
     List<SeenLock> gone = new ArrayList<>();
@@ -260,16 +262,16 @@ final class SeenLocks {
     tellAll(sessions.saw(party, at));
   }
 
-  /** A process was listed. */
+  /** Records a listed process. */
   void saw(SessionInfo session, Instant at) {
     tellAll(sessions.saw(session, at));
   }
 
   /**
-   * All processes were listed: others are over, also those that no list has ever had. Their locks,
-   * which a survey shows as held, are to be looked at.
+   * Records a complete list of processes: others have ended, even if never listed. Their locks, if
+   * shown as held by a survey, are to be inspected.
    *
-   * @param began when the list began: the holder of an older hold is in it, or over
+   * @param began the begin of the list, which has all live holders of older holds
    */
   synchronized void sawAllSessions(Set<String> missing, Instant began, Instant at) {
     sessions.listed(began);
@@ -283,14 +285,14 @@ final class SeenLocks {
     version++;
   }
 
-  /** What concerns processes; before the first survey is complete, those are not new. */
+  /** Reports events of processes; before the first complete survey they are not new. */
   synchronized void tellAll(List<ObservedEvent> about) {
     if (complete != null) {
       about.forEach(this::tell);
     }
   }
 
-  /** A hold that this console is about to end. */
+  /** Announces that this console will end a hold. */
   void evicting(ObservedEvent eviction) {
     if (evictions.size() > EVICTIONS) {
       evictions.clear();
@@ -298,19 +300,19 @@ final class SeenLocks {
     evictions.put(key(eviction), eviction);
   }
 
-  /** It was not this console that ended it. */
+  /** Withdraws an announced eviction that did not happen. */
   void notEvicted(ObservedEvent eviction) {
     evictions.remove(key(eviction), eviction);
   }
 
-  /** The sessions of processes that live, as far as was seen. */
+  /** The sessions of processes last seen alive. */
   synchronized Set<String> liveSessions() {
     return sessions.live();
   }
 
   /**
-   * Whether a grant or wait is no news. It is none if it was found before the end of the first
-   * survey, since it may be older than the console, or if it was told before.
+   * Whether a grant or wait is no news: it was found before the end of the first survey, so that it
+   * may be older than the console, or was reported before.
    */
   private boolean isKnown(ObservedEvent event) {
     if (event.kind() != ObservedKind.GRANTED && event.kind() != ObservedKind.WAITING) {
@@ -333,14 +335,14 @@ final class SeenLocks {
     }
   }
 
-  /** Whether the record of its lock may tell how it has ended, or that it was no loss. */
+  /** Whether its lock's record may have the cause of the end, or show that it was no loss. */
   private boolean isUnexplained(ObservedEvent event) {
     return (event.kind() == ObservedKind.ENDED || event.kind() == ObservedKind.LOST)
         && event.lock() != null
         && !evictions.containsKey(key(event));
   }
 
-  /** The next locks whose record is to be asked how a hold has ended, the oldest end first. */
+  /** The next locks whose record is to be read for the cause of an end, the oldest end first. */
   synchronized Set<String> unexplained() {
     Set<String> names = new LinkedHashSet<>();
     for (int i = 0; i < unexplained.size() && names.size() < NEXT; i++) {
@@ -349,13 +351,13 @@ final class SeenLocks {
     return names;
   }
 
-  /** Tells the ends that a look at their lock explains, or else cannot be explained any more. */
+  /** Reports ends whose cause an inspection shows, or is no longer recorded. */
   private void explain(SeenLock look) {
     EndedHold told = look.info().lastEnd();
     tellUnexplained(event -> look.name().equals(event.lock()), told);
   }
 
-  /** Tells the ends that nobody has explained yet. */
+  /** Reports ends still without a cause. */
   synchronized void tellUnexplained() {
     tellUnexplained(event -> true, null);
   }
@@ -412,18 +414,18 @@ final class SeenLocks {
     }
   }
 
-  /** Of the hold or wait; of the lock where there is none. */
+  /** The key of the hold or wait, or else of the lock. */
   private static String key(ObservedEvent event) {
     String attempt = event.attempt();
     return attempt == null ? "lock " + event.lock() : attempt;
   }
 
-  /** Whether what was seen to happen may have happened then. */
+  /** Whether an observed event may be the one done by this console. */
   private static boolean mayBe(ObservedEvent seen, ObservedEvent done) {
     return !done.at().isAfter(seen.at()) && !done.at().isBefore(seen.at().minus(seen.doubt()));
   }
 
-  /** Forgets the oldest. */
+  /** A map that drops its oldest entries. */
   private static final class BoundedMap extends LinkedHashMap<String, Boolean> {
     private static final long serialVersionUID = 1;
 

@@ -6,14 +6,14 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A process as it was seen.
+ * A process as observed.
  *
- * @param client null if it was never told
- * @param ttl zero if it was not told
- * @param left of its session without a renewal, when it was seen last
- * @param renewedAgo when it was seen last, in a clockless store; null elsewhere
- * @param overSince when its session was first seen to be over; null if it is not
- * @param first when it was seen first
+ * @param client null if never reported
+ * @param ttl zero if not reported
+ * @param left the remaining time of its session without a renewal, when last seen
+ * @param renewedAgo the age of its renewal when last seen, in a clockless store; null elsewhere
+ * @param overSince the time when its session was first seen ended; null if it is not
+ * @param first the time of the first sighting
  * @param seen when it was seen last
  */
 public record SeenSession(

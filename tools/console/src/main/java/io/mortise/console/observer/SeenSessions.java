@@ -13,23 +13,20 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The processes that were seen. Remembers those whose session is over for a while: a store may have
- * forgotten who they were.
- */
+/** The observed processes. Remembers ended ones for a while, as a store may have forgotten them. */
 final class SeenSessions {
   private static final Duration REMEMBERED = Duration.ofMinutes(10);
 
   private final Map<String, SeenSession> sessions = new ConcurrentHashMap<>();
   private volatile @Nullable Instant listed;
 
-  /** When the last full list began, or else this. */
+  /** The begin of the last full list, or else of this observation. */
   @Nullable Instant listedAt(@Nullable Instant otherwise) {
     Instant last = listed;
     return last == null ? otherwise : last;
   }
 
-  /** A full list has been read that began then. */
+  /** Records a full list that began then. */
   void listed(Instant began) {
     listed = began;
   }
@@ -42,7 +39,7 @@ final class SeenSessions {
     return List.copyOf(sessions.values());
   }
 
-  /** A holder or waiter was seen; says what is new about its process. */
+  /** Records a holder or waiter; returns news about its process. */
   List<ObservedEvent> saw(LockParticipant party, Instant at) {
     return saw(
         new SessionInfo(
@@ -54,7 +51,7 @@ final class SeenSessions {
         at);
   }
 
-  /** A process was seen; says what is new about it. */
+  /** Records a process; returns news about it. */
   List<ObservedEvent> saw(SessionInfo listed, Instant at) {
     String session = listed.session();
     SeenSession before = sessions.get(session);
@@ -79,7 +76,7 @@ final class SeenSessions {
     return events;
   }
 
-  /** Those that were not over when they were last seen. */
+  /** Sessions last seen alive. */
   Set<String> live() {
     Set<String> live = new HashSet<>();
     for (SeenSession session : all()) {
@@ -90,7 +87,7 @@ final class SeenSessions {
     return live;
   }
 
-  /** Those that a full list did not have any more: they are over. */
+  /** Records sessions missing from a full list as ended. */
   List<ObservedEvent> missed(Set<String> missing, Instant now) {
     List<ObservedEvent> events = new ArrayList<>();
     for (SeenSession session : all()) {
@@ -105,7 +102,7 @@ final class SeenSessions {
     return events;
   }
 
-  /** Forgets those that were not seen for long. */
+  /** Forgets sessions not seen for long. */
   void forget(Instant now) {
     sessions
         .values()

@@ -5,24 +5,23 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * How much of the store's time looking may take. Time that was waited for the store counts as the
- * store's, which is too much rather than too little; but a look that took many times as long as
- * usual has waited for a store that stood still, and counts as a few usual ones. A short burst is
- * free, so that a console that has just begun shows something.
+ * The budget of observation in the store's time. Waiting for the store counts as its time, an
+ * overestimate. A request that took many times as long as usual has waited for a silent store, and
+ * counts as a few usual ones. A short burst is free, so that a new console has data at once.
  */
 final class StoreBudget {
   private static final double BURST = 300e6;
   private static final long WINDOW = Duration.ofMinutes(1).toNanos();
 
-  /** Looks on demand put off the next other one by no more, after the one before. */
+  /** The longest delay of other looks caused by looks on demand, from the previous one on. */
   private static final long PUT_OFF = Duration.ofSeconds(10).toNanos();
 
-  /** A look that took longer, and as many times the usual, has waited. */
+  /** A look that took longer, and many times the usual, has waited for a silent store. */
   private static final double WAITED = 50e6;
 
   private static final int TIMES_USUAL = 4;
 
-  /** The weight of a look in the usual time is one of so many. */
+  /** The reciprocal weight of a look in the usual time. */
   private static final int WEIGHT = 8;
 
   private final double share;
@@ -48,7 +47,7 @@ final class StoreBudget {
     return share;
   }
 
-  /** Counts what a look has taken. */
+  /** Charges the time of a look. */
   synchronized void charge(long now, long took) {
     refill(now);
     double work = workOf(took);
@@ -57,7 +56,7 @@ final class StoreBudget {
     count(now, took, work);
   }
 
-  /** Counts what a look has taken that somebody asked for: others go on all the same. */
+  /** Charges the time of a look on demand, which delays others only up to a limit. */
   synchronized void chargeOnDemand(long now, long took) {
     refill(now);
     double deepest = Math.min(credit, -share * (chargedAt + PUT_OFF - now));
@@ -80,13 +79,13 @@ final class StoreBudget {
     forget(now);
   }
 
-  /** How long to wait before the next look; 0 if it may be now. */
+  /** The delay of the next look; 0 for none. */
   synchronized long waitNanos(long now) {
     refill(now);
     return credit > 0 ? 0 : (long) (-credit / share) + 1;
   }
 
-  /** The share is that of the last minute, or of the time since the start. */
+  /** The cost, with the share of the last minute, or of the time since the start. */
   synchronized LookCost cost(long now) {
     forget(now);
     double sum = costs.stream().mapToDouble(Cost::nanos).sum();

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 
-/** What may be wrong with a lock, the worst first. */
+/** Possible problems of a lock, the worst first. */
 public enum Trouble {
   CYCLE(0),
   GONE(1),
@@ -16,7 +16,7 @@ public enum Trouble {
   WAITED(3),
   SHUT(4);
 
-  /** Of a lock without any. */
+  /** The rank of a lock without problems. */
   public static final int NO_RANK = 5;
 
   private final int rank;
@@ -25,7 +25,7 @@ public enum Trouble {
     this.rank = rank;
   }
 
-  /** Its place among them. */
+  /** Its rank. */
   public int rank() {
     return rank;
   }
@@ -35,12 +35,12 @@ public enum Trouble {
     return name().toLowerCase(Locale.ROOT);
   }
 
-  /** Looks at locks with what an observer knows now. */
+  /** Finds problems of locks by an observer's present knowledge. */
   public static final class Finder {
     private final Observer observer;
     private final Set<String> inCycles = new HashSet<>();
 
-    /** With what it knows at this moment. */
+    /** Creates a finder for this moment. */
     public Finder(Observer observer) {
       this.observer = observer;
       for (WaitCycle cycle : observer.cycles()) {
@@ -48,7 +48,7 @@ public enum Trouble {
       }
     }
 
-    /** In order. */
+    /** The problems of a lock, in order. */
     public Set<Trouble> of(SeenLock lock) {
       boolean shut = !lock.info().shutFor().isZero();
       boolean gone = condition(lock) == Condition.GONE;
@@ -77,8 +77,8 @@ public enum Trouble {
     }
 
     /**
-     * As far as a survey tells: whether the holder is there may be known of its process only. A
-     * lock that was seen before its process was over may have been released in between.
+     * The condition of a lock. A survey shows a dead holder as holding, so the state of its process
+     * decides. A lock last seen before its process ended may have been released in between.
      */
     public Condition condition(SeenLock lock) {
       String attempt = lock.firstAttempt();
@@ -93,7 +93,7 @@ public enum Trouble {
     }
   }
 
-  /** For people and programs. */
+  /** The names of problems, for people and programs. */
   public static List<String> words(Set<Trouble> troubles) {
     return troubles.stream().map(Trouble::toString).toList();
   }

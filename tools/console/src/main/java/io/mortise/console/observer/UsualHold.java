@@ -9,8 +9,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How long the locks of a group are held as a rule. A group are the names that are the same up to
- * their last slash. Thread-safe.
+ * The usual durations of holds in groups of locks, whose names agree up to their last slash.
+ * Thread-safe.
  */
 final class UsualHold {
   private static final int KEPT = 50;
@@ -50,7 +50,7 @@ final class UsualHold {
     }
   }
 
-  /** The median; null before there are enough. */
+  /** The median; null before there are enough holds. */
   @Nullable Duration of(String name) {
     return medians.isEmpty() ? null : medians.get(SeenLock.group(name));
   }

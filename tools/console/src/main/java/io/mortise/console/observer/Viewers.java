@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Whether anybody looks at pages, and which locks are open on them. Thread-safe. */
+/** Viewers of pages, and the locks open on them. Thread-safe. */
 final class Viewers {
   private static final long VIEWER_STAYS = Duration.ofSeconds(20).toNanos();
   private static final long SCREEN_STAYS = Duration.ofSeconds(10).toNanos();
@@ -25,7 +25,7 @@ final class Viewers {
     return ticker.nanos() - seenAt < VIEWER_STAYS;
   }
 
-  /** Somebody is there. Returns whether nobody was. */
+  /** Records a viewer; returns whether it is the first. */
   boolean came() {
     boolean alone = !isAnybodyThere();
     seenAt = ticker.nanos();
@@ -38,7 +38,7 @@ final class Viewers {
     }
   }
 
-  /** Locks that are open on a screen, or were a moment ago. */
+  /** Locks open on a screen now or a moment ago. */
   Set<String> locks() {
     long now = ticker.nanos();
     onScreen.values().removeIf(since -> now - since > SCREEN_STAYS);

@@ -8,7 +8,7 @@ import java.util.List;
  *
  * @param sessions that wait for each other
  * @param locks that they wait for
- * @param since when the last of the waits began
+ * @param since the begin of the last of the waits
  */
 public record WaitCycle(List<String> sessions, List<String> locks, Instant since) {
   /** Copies the lists. */

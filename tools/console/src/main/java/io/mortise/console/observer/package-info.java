@@ -1,5 +1,5 @@
 /**
- * Looks at a store again and again, at a limited cost, and tells what has changed. Start at {@link
+ * Observes a store continuously, at a limited cost, and reports changes. Start at {@link
  * io.mortise.console.observer.Observer}.
  */
 @NullMarked

@@ -13,22 +13,22 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** What a store tells about itself, for programs. Values come from a server and hold no secret. */
+/** A store's report about itself, for programs. Values come from a server and have no secrets. */
 public final class DoctorReport {
   private DoctorReport() {}
 
-  /** Whether nothing takes away a guarantee, and nothing is unknown. */
+  /** Whether no setting weakens a guarantee, and none is unknown. */
   public static boolean isHealthy(StoreReport report) {
     return report.findings().stream()
         .noneMatch(finding -> finding.grade() == Grade.WEAK || finding.grade() == Grade.UNKNOWN);
   }
 
-  /** The row of the table that is the store's; empty if it has none. */
+  /** The store's row of the table; empty if it has none. */
   public static Optional<StoreMode> mode(StoreReport report, GuaranteeTable table) {
     return Optional.of(report.mode()).filter(id -> !id.isEmpty()).map(table::mode);
   }
 
-  /** As an object. */
+  /** The report as a JSON object. */
   public static Map<String, @Nullable Object> json(
       String display, StoreReport report, GuaranteeTable table) {
     Optional<StoreMode> mode = mode(report, table);

@@ -4,16 +4,16 @@ import io.mortise.admin.EvictionResult;
 import io.mortise.admin.LockParticipant;
 import io.mortise.spi.time.DurationText;
 
-/** What became of an eviction, in a sentence or two. */
+/** The result of an eviction, in a sentence or two. */
 public final class EvictionText {
   private EvictionText() {}
 
   /**
-   * For people.
+   * Returns the result for people.
    *
-   * @param party as it was seen before
-   * @param now whether the lock was to be free at once
-   * @param dead whether the holder's process was gone before
+   * @param party as seen before
+   * @param now whether the lock had to be free at once
+   * @param dead whether the holder's process was already gone
    */
   public static String of(
       EvictionResult result, String name, LockParticipant party, boolean now, boolean dead) {
@@ -43,7 +43,7 @@ public final class EvictionText {
     };
   }
 
-  /** What came of opening a lock. */
+  /** Returns the result of opening a lock. */
   public static String opened(String name, boolean opened) {
     return opened ? "Opened lock '" + name + "'." : "Lock '" + name + "' was open by then.";
   }

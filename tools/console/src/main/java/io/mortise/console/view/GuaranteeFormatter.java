@@ -19,7 +19,7 @@ public final class GuaranteeFormatter {
 
   private GuaranteeFormatter() {}
 
-  /** A line or more per answer, with the faults that it is the answer to. */
+  /** Returns the answers, each with its faults. */
   public static List<String> summary(List<Guarantee> cells) {
     List<String> lines = new ArrayList<>();
     for (GuaranteeLevel guaranteeLevel : GuaranteeLevel.values()) {
@@ -39,7 +39,7 @@ public final class GuaranteeFormatter {
     return Character.toLowerCase(title.charAt(0)) + title.substring(1);
   }
 
-  /** Each fault with its answer, why, and by which test. */
+  /** Returns each fault with its answer, reason and tests. */
   public static List<String> details(List<Guarantee> cells) {
     List<String> lines = new ArrayList<>();
     for (Guarantee cell : cells) {
@@ -70,12 +70,12 @@ public final class GuaranteeFormatter {
     return object;
   }
 
-  /** Without the marks of code and emphasis. */
+  /** Removes the marks of code and emphasis. */
   public static String plain(String markdown) {
     return markdown.replace("`", "").replaceAll("\\*(\\w+)\\*", "$1");
   }
 
-  /** A word in front of a text that goes on below itself. */
+  /** Formats a text with a hanging indent behind a word. */
   public static List<String> hanging(String word, String text) {
     List<String> lines = new ArrayList<>();
     for (String line : wrap(text, WIDTH - ANSWER_WIDTH - 2)) {

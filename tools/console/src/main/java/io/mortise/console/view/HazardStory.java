@@ -15,19 +15,16 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What goes wrong with locks, as text: for the command line, which can also play it, and for the
- * console.
+ * The text of a hazard: for the command line, which can also run it, and for the console.
  *
  * @param name for the command line
- * @param title what goes wrong, in a line
- * @param source who told it first, or best
- * @param needs the programs that it starts, for people
- * @param naive what becomes of the lock that everybody writes first
- * @param mortise what Mortise does
- * @param stores the stores that it is about, as in front of the slash of a {@link StoreMode}; empty
- *     for all
- * @param faults the columns of the guarantee table that it shows; none if nothing breaks but the
- *     cost
+ * @param title the hazard in a line
+ * @param source its first or best description
+ * @param needs the programs that it starts, as text
+ * @param naive the fate of a naive lock
+ * @param mortise Mortise's behaviour
+ * @param stores the affected stores, as before the slash of a {@link StoreMode}; empty for all
+ * @param faults the columns of the guarantee table that it shows; none if it only costs performance
  */
 public record HazardStory(
     String name,
@@ -191,7 +188,7 @@ public record HazardStory(
               Set.of("memcached"),
               List.of("lost-data")));
 
-  /** Every story, in the order in which they are best read. */
+  /** All stories, in the best order for reading. */
   public static List<HazardStory> all() {
     return ALL;
   }
@@ -218,7 +215,7 @@ public record HazardStory(
   }
 
   /**
-   * Whether the store of a mode can meet it: the story is about that store, and one of its faults
+   * Whether the hazard affects the store of a mode: the store is listed, and one of the faults
    * occurs there.
    */
   boolean concerns(GuaranteeTable table, StoreMode mode) {
@@ -232,7 +229,7 @@ public record HazardStory(
   /**
    * For programs.
    *
-   * @param here the mode of the store that is looked at; null if it is not known
+   * @param here the mode of the observed store; null if unknown
    */
   public Map<String, @Nullable Object> json(GuaranteeTable table, @Nullable StoreMode here) {
     Map<String, @Nullable Object> json = new LinkedHashMap<>();

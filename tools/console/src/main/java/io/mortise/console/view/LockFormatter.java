@@ -16,17 +16,17 @@ import java.util.Map;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** Shows locks to people, as text without anything that a terminal would obey, and to programs. */
+/** Formats locks for people, as text without control characters, and for programs. */
 public final class LockFormatter {
-  /** A wait that was longer than the holder's TTL by this has judged it, however slow the store. */
+  /** A wait this much longer than the holder's TTL has judged it, even on a slow store. */
   private static final Duration JUDGING = Duration.ofSeconds(2);
 
-  /** A holder or waiter whose process the store does not tell, though its session lives. */
+  /** A holder or waiter with a live session whose process the store does not report. */
   private static final String UNKNOWN_CLIENT = "(another client)";
 
   private LockFormatter() {}
 
-  /** What a lock is, with the case that its record names a holder and nobody is there. */
+  /** The condition of a lock, including a recorded holder whose process is gone. */
   public enum Condition {
     HELD,
     GONE,
@@ -41,7 +41,7 @@ public final class LockFormatter {
     }
   }
 
-  /** What a lock is. */
+  /** The condition of a lock. */
   public static Condition condition(LockInfo lock) {
     return switch (lock.state()) {
       case HELD -> all(lock.holders(), LockFormatter::isGone) ? Condition.GONE : Condition.HELD;
@@ -57,7 +57,7 @@ public final class LockFormatter {
   }
 
   /**
-   * Whether it looks as if its process were gone, and nobody has judged its session: in a clockless
+   * Whether its process seems to be gone although its session has not been judged: in a clockless
    * store, by the clocks of two hosts.
    */
   public static boolean isSilent(LockParticipant party) {
@@ -66,26 +66,29 @@ public final class LockFormatter {
   }
 
   /**
-   * Whether an operator has evicted a holder that has not let go yet, in a clockless store. Such a
-   * store keeps no at-most times: what it tells of one is how long this client has yet to watch an
-   * evicted hold.
+   * Whether an operator has evicted a holder that has not released yet, in a clockless store. Such
+   * a store has no at-most times: there that field is the time for which this client still has to
+   * observe an evicted hold.
    */
   public static boolean isEvicted(LockParticipant holder) {
     return holder.renewedAgo() != null && holder.atMostLeft() != null;
   }
 
-  /** Whether nobody who holds it seems to be there: each is gone, or silent. */
+  /** Whether all its holders seem to be gone. */
   public static boolean looksGone(LockInfo lock) {
     return lock.state() == LockState.HELD
         && all(lock.holders(), holder -> isGone(holder) || isSilent(holder));
   }
 
-  /** Of holders that nobody has told, nothing is known. */
+  /** Whether all holders match; false if none is reported. */
   private static boolean all(List<LockParticipant> holders, Predicate<LockParticipant> which) {
     return !holders.isEmpty() && holders.stream().allMatch(which);
   }
 
-  /** That a participant was not renewed for long, to be set in brackets; empty if it was. */
+  /**
+   * The note about a participant that was not renewed for long, to be put in brackets; empty if it
+   * was.
+   */
   public static String silence(LockParticipant party) {
     Duration ago = party.renewedAgo();
     return ago == null || !isSilent(party)
@@ -93,12 +96,12 @@ public final class LockFormatter {
         : "not renewed for " + DurationText.format(ago) + ", " + verdict(party);
   }
 
-  /** What is known of a session that looks gone and that nobody has judged. */
+  /** The text about a session that seems to be gone but has not been judged. */
   private static String verdict(LockParticipant silent) {
     return isEvicted(silent) ? "evicted" : "not judged";
   }
 
-  /** What is known of the life of a participant's session. */
+  /** The text about the life of a participant's session. */
   public static String session(LockParticipant party) {
     Duration ago = party.renewedAgo();
     String ttl =
@@ -120,10 +123,10 @@ public final class LockFormatter {
   }
 
   /**
-   * What a caller has to do about a dead holder that does not wait, as a sentence with a space
-   * before it; empty where the store tells, or the wait was long enough to tell.
+   * A sentence, preceded by a space, that tells a caller to wait in order to judge a dead holder;
+   * empty if the store judges, or the wait was long enough.
    *
-   * @param waited how long the caller has waited
+   * @param waited the caller's wait so far
    */
   public static String waitingJudges(LockInfo lock, Duration waited) {
     return lock.holders().stream()
@@ -138,7 +141,10 @@ public final class LockFormatter {
         .orElse("");
   }
 
-  /** Who holds, for how long, how many wait; to be set behind a clause, with the full stop. */
+  /**
+   * The holders, their ages and the number of waiters; to be appended to a clause, with the full
+   * stop.
+   */
   public static String situation(LockInfo lock) {
     String text =
         switch (condition(lock)) {
@@ -163,7 +169,7 @@ public final class LockFormatter {
         + inBrackets(holder);
   }
 
-  /** That the holder of a lock is gone, who it was, and what that means for others. */
+  /** The text about a dead holder: its identity, and the consequences for others. */
   public static String gone(LockInfo lock) {
     return "its holder is gone"
         + facts(lock.holders().get(0))
@@ -172,7 +178,7 @@ public final class LockFormatter {
             : "; it stays shut for another " + DurationText.format(lock.shutFor()));
   }
 
-  /** What is known of a holder that is gone. */
+  /** The details of a dead holder. */
   private static String facts(LockParticipant dead) {
     List<String> facts = new ArrayList<>();
     if (dead.client() != null) {
@@ -188,9 +194,9 @@ public final class LockFormatter {
   }
 
   /**
-   * A holder that is gone, in a column: {@code host:pid (gone, shut for 4m)}.
+   * A dead holder, in a column: {@code host:pid (gone, shut for 4m)}.
    *
-   * @param client null if nobody knows who it was
+   * @param client null if unknown
    */
   public static String goneHolder(@Nullable ClientInfo client, Duration shutFor) {
     return (client == null ? "" : client(client) + " ")
@@ -199,7 +205,7 @@ public final class LockFormatter {
         + ")";
   }
 
-  /** What ended a hold. */
+  /** The cause of a hold's end. */
   public static String cause(EndedHold end) {
     return switch (end.cause()) {
       case RELEASED -> "released";
@@ -213,7 +219,7 @@ public final class LockFormatter {
     return party.label().isEmpty() ? "" : " (" + OutputSanitizer.text(party.label()) + ")";
   }
 
-  /** For programs. Tokens are strings: they pass what a double can hold. */
+  /** For programs. Tokens are strings, as they exceed the range of a double. */
   public static Map<String, @Nullable Object> json(LockInfo lock) {
     Map<String, @Nullable Object> json = new LinkedHashMap<>();
     json.put("name", lock.name());
@@ -228,7 +234,7 @@ public final class LockFormatter {
     return json;
   }
 
-  /** How a hold has ended. */
+  /** Formats the end of a hold for programs. */
   public static Map<String, @Nullable Object> json(EndedHold end) {
     Map<String, @Nullable Object> json = new LinkedHashMap<>();
     json.put("session", AttemptId.parse(end.attempt()).session().value());
@@ -237,7 +243,7 @@ public final class LockFormatter {
     return json;
   }
 
-  /** One of them. */
+  /** Formats a participant for programs. */
   public static Map<String, @Nullable Object> json(LockParticipant party) {
     ClientInfo client = party.client();
     Map<String, @Nullable Object> json = new LinkedHashMap<>();
@@ -261,7 +267,7 @@ public final class LockFormatter {
     return json;
   }
 
-  /** {@code host:pid}, and that its process is gone if it is, or looks so. */
+  /** {@code host:pid}, with a note if its process is gone, or seems to be. */
   public static String client(LockParticipant party) {
     ClientInfo client = party.client();
     String silence = silence(party);
@@ -282,19 +288,21 @@ public final class LockFormatter {
   }
 
   /**
-   * An attempt as tables, JSON and logs show it. The library's own form has runs of dashes for
+   * The form of an attempt in tables, JSON and logs. The library's own form has runs of dashes for
    * zeros.
    */
   public static String attempt(String encoded) {
     return AttemptId.parse(encoded).toString();
   }
 
-  /** For how long a holder has held or a waiter waited; null if the store does not tell. */
+  /** The age of a hold or wait; null if not reported. */
   public static @Nullable Long jsonAge(Duration since) {
     return since.isZero() ? null : since.toMillis();
   }
 
-  /** Text, since JavaScript rounds numbers of more than 53 bits; null if there is no token. */
+  /**
+   * A token as text, since JavaScript rounds numbers of more than 53 bits; null if there is none.
+   */
   public static @Nullable String jsonToken(long token) {
     return token == 0 ? null : Long.toString(token);
   }

@@ -14,25 +14,25 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Finds each {@code mortise run} inside the command of another one. The outer run gives its process
- * id to its command in {@link #VARIABLE}. The inner run reads it there and calls its client {@code
- * mortise in PID}, which stores show to everybody.
+ * id to its command in {@link #VARIABLE}. The inner run reads it there and names its client {@code
+ * mortise in PID}, which stores show.
  */
 public final class NestedRuns {
   /** The environment variable with the process id of the {@code mortise run} around a command. */
   public static final String VARIABLE = "MORTISE_PID";
 
-  /** What the tool calls its client. */
+  /** The name of the tool's client. */
   private static final String TOOL = "mortise";
 
   private static final String INSIDE = TOOL + " in ";
 
-  /** Names are what clients say: they may go in a ring. */
+  /** The deepest nesting: names are chosen by clients, so they may form a ring. */
   private static final int DEEPEST = 20;
 
-  /** By the session of an inner run: the session of the outermost run around it. */
+  /** For the session of an inner run: the session of the outermost run around it. */
   private final Map<String, String> outermost;
 
-  /** Those among the holders and waiters of these locks. */
+  /** Finds nested runs among the holders and waiters of these locks. */
   NestedRuns(Collection<LockInfo> locks) {
     Map<String, LockParticipant> parties = new LinkedHashMap<>();
     for (LockInfo lock : locks) {
@@ -43,7 +43,7 @@ public final class NestedRuns {
   }
 
   /**
-   * What the tool calls its client.
+   * Returns the name of the tool's client.
    *
    * @param variables of its environment
    */
@@ -59,7 +59,7 @@ public final class NestedRuns {
         : null;
   }
 
-  /** By the session of an inner run: the session of the run right around it. */
+  /** For the session of an inner run: the session of the run directly around it. */
   private static Map<String, String> outer(Map<String, LockParticipant> parties) {
     Map<String, String> byProcess = new HashMap<>();
     Set<String> ambiguous = new HashSet<>();
@@ -73,8 +73,7 @@ public final class NestedRuns {
             }
           }
         });
-    // Containers with one host name, where each tool is process 1: no run is known to be around
-    // another.
+    // Containers may share a host name, with each tool as process 1: then no nesting is certain.
     byProcess.keySet().removeAll(ambiguous);
     Map<String, String> outer = new HashMap<>();
     parties.forEach(
@@ -100,7 +99,7 @@ public final class NestedRuns {
     return outermost;
   }
 
-  /** The session of a party; of a run inside others, that of the outermost. */
+  /** The session of a party; for a nested run that of the outermost one. */
   String outermostSession(LockParticipant party) {
     String session = session(party);
     return outermost.getOrDefault(session, session);

@@ -7,30 +7,30 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Makes foreign text fit to be printed: without secrets, and without power over the terminal. */
+/** Sanitizes foreign text for output: removes secrets and control characters. */
 public final class OutputSanitizer {
   /** Up to the last at-sign: a password may hold one. */
   private static final Pattern USER_INFO = Pattern.compile("(//[^/@:\\s]*):\\S*@");
 
-  /** Without a colon: some take that for a password. */
+  /** Without a colon: some drivers take that for a password. */
   private static final Pattern LONE_USER_INFO = Pattern.compile("//[^@:/?\\s]+@");
 
-  /** Where one slash or both were left out. */
+  /** With one slash or both omitted. */
   private static final Pattern USER_INFO_WITHOUT_SLASHES =
       Pattern.compile(
           "(?<![\\w./:-])((?:jdbc:)?[a-z][a-z0-9+.-]*:(?:[^/@:\\s]+|/(?!/)[^/@:\\s]*):)(?![/\\\\*])\\S*@");
 
-  /** An ellipsis stands in messages that say how to write it. */
+  /** An ellipsis occurs in messages about the syntax. */
   private static final Pattern SECRET_VALUE =
       Pattern.compile(
           "(?i)((?<![\\w.-])[\\w.-]*(?:password|passwd|pwd|secret)=|[?&;][\\w.-]*token=)(?!\\*\\*\\*|…)[^&;\\s]*");
 
-  /** Text of a store may be as long as a value in it. */
+  /** The length limit, as text of a store may be as long as a value in it. */
   private static final int MOST = 4000;
 
   private OutputSanitizer() {}
 
-  /** The store URL as people may see it. */
+  /** The store URL without secrets. */
   public static String url(String url) {
     try {
       return hide(StoreUrl.parse(url).toString());
@@ -39,7 +39,7 @@ public final class OutputSanitizer {
     }
   }
 
-  /** Replaces what looks like a password by stars. */
+  /** Replaces apparent passwords by stars. */
   public static String hide(String text) {
     String withoutPassword = USER_INFO.matcher(text).replaceAll("$1:***@");
     String withoutUserInfo = LONE_USER_INFO.matcher(withoutPassword).replaceAll("//***@");
@@ -47,7 +47,7 @@ public final class OutputSanitizer {
     return SECRET_VALUE.matcher(withoutSlashes).replaceAll("$1***");
   }
 
-  /** What a failure says, without what looks like a password, and cut. */
+  /** The message of a failure, without apparent passwords, and cut. */
   public static String message(Throwable failure) {
     return cut(hide(cut(String.valueOf(failure.getMessage()))));
   }
@@ -59,10 +59,10 @@ public final class OutputSanitizer {
   }
 
   /**
-   * Writes control characters, and those that turn the direction of text, as escapes. Labels and
-   * names in a store are foreign input: a terminal must not obey them. So are marks of a text that
-   * is not in Unicode's normal form C: it would look like another name. Cut after 2,000 characters
-   * if there are more than 4,000.
+   * Escapes control characters, including those for the direction of text: labels and names in a
+   * store are foreign input, which must not control a terminal. Escapes marks of a text that is not
+   * in Unicode's normal form C, as it would look like another name. Cuts after 2,000 characters if
+   * there are more than 4,000.
    */
   public static String text(@Nullable String foreign) {
     return escape(

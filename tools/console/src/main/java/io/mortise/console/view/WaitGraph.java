@@ -18,11 +18,11 @@ import java.util.TreeMap;
 import java.util.regex.Pattern;
 
 /**
- * Which session waits for which. A session stands for a process: two of its threads are not told
- * apart, so a cycle is a possible deadlock, and a session that waits for itself is none. A {@code
+ * The graph of waits between sessions. A session stands for a process without distinguishing its
+ * threads, so a cycle is a possible deadlock, and a session that waits for itself is none. A {@code
  * mortise run} inside the command of another one counts as that other: the outer one keeps its lock
- * until the inner one has ended. The parties of a barrier watch each other in a ring as long as
- * they are there: those waits are in no cycle.
+ * until the inner one has ended. Parties of a barrier watch each other in a ring: those waits are
+ * in no cycle.
  */
 public final class WaitGraph {
   /** A session's hold of a lock, or its wait for one. */
@@ -37,7 +37,7 @@ public final class WaitGraph {
   private final Map<String, List<Link>> waits = new LinkedHashMap<>();
   private final Map<String, Set<String>> blockers = new TreeMap<>();
 
-  /** Of locks that were looked at one after the other. */
+  /** Builds the graph of locks that were inspected one after the other. */
   public WaitGraph(Collection<LockInfo> locks) {
     nestedRuns = new NestedRuns(locks);
     for (LockInfo lock : locks) {
@@ -57,7 +57,7 @@ public final class WaitGraph {
     }
   }
 
-  /** The session of a party; of a {@code mortise run} inside others, that of the outermost. */
+  /** The session of a party; for a nested {@code mortise run} that of the outermost one. */
   public String outermostSession(LockParticipant party) {
     return nestedRuns.outermostSession(party);
   }
@@ -67,19 +67,19 @@ public final class WaitGraph {
     links.computeIfAbsent(session, key -> new ArrayList<>()).add(new Link(session, lock, party));
   }
 
-  /** Whether a lock only tells whether a party of a barrier is there. */
+  /** Whether a lock only shows the presence of a barrier's party. */
   public static boolean isOfBarrierParty(String lock) {
     return PARTY.matcher(lock).matches();
   }
 
-  /** Holds of others' interest: those of locks that are waited for. */
+  /** The session's holds of locks with waiters. */
   public List<Link> waitedHolds(String session) {
     return holds.getOrDefault(session, List.of()).stream()
         .filter(hold -> !hold.lock().waiters().isEmpty())
         .toList();
   }
 
-  /** What a session waits for. */
+  /** The waits of a session. */
   public List<Link> waits(String session) {
     return waits.getOrDefault(session, List.of());
   }
@@ -91,7 +91,7 @@ public final class WaitGraph {
         .toList();
   }
 
-  /** Sessions that others wait for and that wait for nobody: where to look first. */
+  /** Sessions that others wait for and that do not wait: the first suspects. */
   public List<String> roots() {
     return holds.keySet().stream()
         .filter(session -> !waitedHolds(session).isEmpty())
@@ -114,7 +114,7 @@ public final class WaitGraph {
     private final Set<String> isOpen = new HashSet<>();
     private final List<List<String>> groups = new ArrayList<>();
 
-    /** One session on the path, with what it has yet to visit. */
+    /** A session on the path, with its unvisited successors. */
     private record Visit(String session, Deque<String> ahead) {}
 
     List<List<String>> found() {

@@ -1,6 +1,6 @@
 /**
- * What people and programs are shown of locks and guarantees, by the console and on the command
- * line. Start at {@link io.mortise.console.view.LockFormatter}; all text of others passes {@link
+ * Output about locks and guarantees for people and programs, shared by the console and the command
+ * line. Start at {@link io.mortise.console.view.LockFormatter}; all foreign text passes {@link
  * io.mortise.console.view.OutputSanitizer}.
  */
 @NullMarked

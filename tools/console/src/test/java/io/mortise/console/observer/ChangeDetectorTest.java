@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What happened between two looks. */
+/** Detection of changes between two looks. */
 class ChangeDetectorTest {
   private static final Instant START = Instant.ofEpochSecond(1_795_600_000);
 

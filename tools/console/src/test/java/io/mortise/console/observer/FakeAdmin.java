@@ -31,7 +31,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** A store of locks that a test sets up, in time that moves by hand and with each look. */
+/** A store of locks set up by a test, in time that moves by hand and with each look. */
 final class FakeAdmin implements LockAdmin {
   static final Instant START = Instant.parse("2026-11-24T21:00:00Z");
 
@@ -43,19 +43,19 @@ final class FakeAdmin implements LockAdmin {
   int pageSize = 1000;
   boolean silent;
 
-  /** What a look throws once, as the code of a driver may. */
+  /** An exception that the next look throws, like one of a driver. */
   @Nullable Error error;
 
   boolean listsSessions = true;
 
-  /** Whether the record of a lock keeps how the last hold has ended. */
+  /** Whether the record of a lock has the cause of the last end. */
   boolean keepsEnds = true;
 
   final Map<String, EndedHold> ends = new HashMap<>();
   int finds;
   int surveys;
 
-  /** Attempts by number of session, in order, with when they began. */
+  /** Attempts by session number, in order, with their begin. */
   static final class Held {
     final Map<String, Instant> holders = new LinkedHashMap<>();
     final Map<String, Instant> waiters = new LinkedHashMap<>();
@@ -92,9 +92,7 @@ final class FakeAdmin implements LockAdmin {
     end(name, EndCause.RELEASED);
   }
 
-  /**
-   * Ends the holds of a lock, the last one as the record tells, and grants the lock to the next.
-   */
+  /** Ends the holds of a lock, recording the last end, and grants the lock to the next waiter. */
   void end(String name, EndCause cause) {
     Held lock = lock(name);
     lock.holders.keySet().forEach(attempt -> ends.put(name, new EndedHold(attempt, cause)));

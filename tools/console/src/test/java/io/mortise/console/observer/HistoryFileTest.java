@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What outlives a console, in a real file. */
+/** The history that outlives a console, in a real file. */
 class HistoryFileTest {
   private static final String STORE = "redis://cache-1:6379";
 
@@ -48,7 +48,7 @@ class HistoryFileTest {
     file.close(store.now());
   }
 
-  /** The console ends, and another one begins after a while. */
+  /** Ends the console and starts another after a while. */
   private void restart(Duration after) {
     stop();
     store.advance(after);
@@ -247,7 +247,7 @@ class HistoryFileTest {
     }
     byte[] before = Files.readAllBytes(path);
     assertThatThrownBy(() -> HistoryFile.open(path, STORE))
-        // Not what a wrong option is told by.
+        // Not the exception of a wrong option.
         .isInstanceOf(UncheckedIOException.class)
         .hasMessage(
             "History file '"

@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** The order of locks that were looked at at different times. */
+/** The order of locks inspected at different times. */
 class LockOrderTest {
   private final FakeAdmin store = new FakeAdmin();
   private final Observer observer = new Observer(store, 0.5, () -> store.nanos, store::now);
@@ -45,7 +45,7 @@ class LockOrderTest {
     }
 
     store.advance(Duration.ofSeconds(2));
-    observer.look("lock/2"); // As choosing it on the page does.
+    observer.look("lock/2"); // Like a choice on the page.
     for (String sort : List.of("trouble", "held", "waiting")) {
       assertThat(names(sort)).as(sort).containsExactly("lock/1", "lock/2");
     }

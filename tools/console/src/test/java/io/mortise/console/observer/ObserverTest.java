@@ -17,7 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What is seen of a store, in time that moves by hand. */
+/** Observation of a store, in time that moves by hand. */
 class ObserverTest {
   private final FakeAdmin store = new FakeAdmin();
   private Observer observer = observer(0.5);
@@ -26,7 +26,7 @@ class ObserverTest {
     return new Observer(store, share, () -> store.nanos, store::now);
   }
 
-  /** Lets time pass, with somebody who watches all the time. */
+  /** Lets time pass, with a permanent viewer. */
   private void watch(Duration time) {
     pass(time, true);
   }
@@ -165,7 +165,7 @@ class ObserverTest {
     assertThat(lockEvents()).noneMatch(event -> event.startsWith("released"));
   }
 
-  /** As each job of cron ends: with nobody who watches, between two surveys. */
+  /** Like the end of a cron job: without viewers, between two surveys. */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void givenHolderThatReleasesAndCloses_thenItsHoldIsReleased_andNotLost(boolean watched) {

@@ -17,7 +17,7 @@ import java.util.Set;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Holds that began before the console did, beside its events. */
+/** Holds older than the console, beside its events. */
 class OlderHoldsTest {
   private static final int BOUND = 200;
   private static final int HELD = 3 * BOUND;
@@ -35,7 +35,7 @@ class OlderHoldsTest {
     for (int i = 0; i < HELD; i++) {
       names.add("job/" + i);
     }
-    // The store lists by name, and a heap must see short and long holds mixed.
+    // The store lists by name; the heap should see short and long holds mixed.
     Collections.shuffle(names, new Random(SEED));
     for (int i = 0; i < HELD; i++) {
       store.hold(names.get(i), i % 2, i + 1);

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * Node: Playwright's own are neither needed nor downloaded.
  */
 final class BrowserProcess {
-  /** How long a test waits for what should come. */
+  /** The bound of a test's waits. */
   static final double ANSWER_MILLIS =
       (double) BoundedWait.scaled(Duration.ofSeconds(15)).toMillis();
 
@@ -30,7 +30,7 @@ final class BrowserProcess {
   private BrowserProcess() {}
 
   /**
-   * The browser. Starts it when it is first asked for.
+   * Returns the browser, started on first use.
    *
    * @throws org.opentest4j.TestAbortedException if this machine has none
    * @throws AssertionError if it has none, with {@code -Dmortise.ci=true}
@@ -54,7 +54,7 @@ final class BrowserProcess {
               .launch(
                   new BrowserType.LaunchOptions()
                       .setExecutablePath(chromium)
-                      // Refused to root, and of no use here: it sees our own pages only.
+                      // Unavailable to root, and unnecessary: the browser opens our own pages only.
                       .setChromiumSandbox(false)
                       .setArgs(List.of("--disable-gpu", "--disable-dev-shm-usage")));
       PlaywrightAssertions.setDefaultAssertionTimeout(ANSWER_MILLIS);

@@ -25,13 +25,13 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What is shown of a store that has no clock, so that only a waiter finds out who is dead. */
+/** The page on a store without a clock, where only a waiter can detect dead holders. */
 class ClocklessPageTest {
   private static final Duration RENEWED_AGO = Duration.ofSeconds(11);
 
   @RegisterExtension final ConsolePage console = new ConsolePage();
 
-  /** A client that tells of sessions when they were renewed, and of none that it is over. */
+  /** A client that reports renewal times of sessions, but never their end. */
   private static LockClient clockless(LockClient real) {
     return ClientProxy.of(
         real,

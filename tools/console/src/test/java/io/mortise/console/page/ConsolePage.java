@@ -33,9 +33,9 @@ import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * A console of its own for each test, clients that hold and wait, and a page in a fresh profile. A
- * test fails as well if the page has said an error or broken its Content-Security-Policy; if it
- * fails, a picture of the page is in {@code target/browser}.
+ * A new console for each test, clients that hold and wait, and a page in a fresh profile. A test
+ * also fails if the page has logged an error or violated its Content-Security-Policy. After a
+ * failure, a picture of the page is in {@code target/browser}.
  */
 final class ConsolePage implements BeforeEachCallback, AfterEachCallback {
   static final EnumSet<ConsoleAction> ALL = EnumSet.allOf(ConsoleAction.class);
@@ -75,7 +75,7 @@ final class ConsolePage implements BeforeEachCallback, AfterEachCallback {
     assertThat(errors).as("errors of the page").isEmpty();
   }
 
-  /** A page in a profile of its own, instead of the one before. */
+  /** Replaces the page by one in a new profile. */
   Page show(ColorScheme scheme, int width, int height) {
     Browser browser = BrowserProcess.get();
     BrowserContext context =
@@ -91,7 +91,7 @@ final class ConsolePage implements BeforeEachCallback, AfterEachCallback {
     page.onPageError(error -> errors.add(String.valueOf(error)));
     page.onConsoleMessage(
         message -> {
-          // The browser logs failed requests as well. Tests check how the page shows them.
+          // The browser logs failed requests as well; tests check their display on the page.
           if (message.type().equals("error")
               && !message.text().startsWith("Failed to load resource")) {
             errors.add(message.text());
@@ -100,12 +100,12 @@ final class ConsolePage implements BeforeEachCallback, AfterEachCallback {
     return page;
   }
 
-  /** What the page has said that it should not. */
+  /** Errors of the page. */
   List<String> errors() {
     return errors;
   }
 
-  /** What the page has said that it should not, for a test that provokes it. Empty from then on. */
+  /** Returns and clears errors of the page, for a test that provokes them. */
   List<String> takeErrors() {
     List<String> taken = List.copyOf(errors);
     errors.clear();
@@ -116,7 +116,7 @@ final class ConsolePage implements BeforeEachCallback, AfterEachCallback {
     return page;
   }
 
-  /** A console that only looks, on this store. */
+  /** Starts a console without actions on this store. */
   Console start(String url) {
     return start(url, builder -> builder);
   }
@@ -135,7 +135,7 @@ final class ConsolePage implements BeforeEachCallback, AfterEachCallback {
     return console;
   }
 
-  /** Instead of a console of its own: one that stays the caller's. */
+  /** Uses the caller's console instead of a new one. */
   void use(Console other) {
     console = other;
   }
@@ -143,7 +143,7 @@ final class ConsolePage implements BeforeEachCallback, AfterEachCallback {
   /** Opens the link that the terminal shows, and from there a place of the page. */
   void visit(String fragment) {
     open();
-    page.locator("main").waitFor(); // Nobody hears a key before.
+    page.locator("main").waitFor(); // Keys pressed earlier have no effect.
     go(fragment);
   }
 
@@ -162,7 +162,7 @@ final class ConsolePage implements BeforeEachCallback, AfterEachCallback {
     return closed(LockClient.builder().url(store).name(name).build());
   }
 
-  /** Takes a lock. */
+  /** Acquires a lock. */
   static Lease hold(LockClient client, String lock, String label) {
     try {
       return client
@@ -173,7 +173,7 @@ final class ConsolePage implements BeforeEachCallback, AfterEachCallback {
     }
   }
 
-  /** Waits for a lock that another holds, until the store knows of it. */
+  /** Starts a wait for a held lock, and returns once the store knows it. */
   CompletableFuture<Lease> await(LockClient client, String lock, String label) {
     int before = waiters(client, lock);
     CompletableFuture<Lease> wait =
@@ -183,7 +183,7 @@ final class ConsolePage implements BeforeEachCallback, AfterEachCallback {
     return wait;
   }
 
-  /** As {@link #await}, where nobody asks what becomes of the wait. */
+  /** Like {@link #await}, ignoring the result of the wait. */
   void queue(LockClient client, String lock, String label) {
     CompletableFuture<Lease> unused = await(client, lock, label);
   }
@@ -192,7 +192,7 @@ final class ConsolePage implements BeforeEachCallback, AfterEachCallback {
     return client.admin().find(lock).map(info -> info.waiters().size()).orElse(0);
   }
 
-  /** Closed after the test; the newest first. */
+  /** Registers a resource to be closed after the test, the newest first. */
   <T extends AutoCloseable> T closed(T resource) {
     open.push(resource);
     return resource;
@@ -211,7 +211,7 @@ final class ConsolePage implements BeforeEachCallback, AfterEachCallback {
         AriaRole.TABLE, new Page.GetByRoleOptions().setName("Locks").setExact(true));
   }
 
-  /** What is said of the chosen lock. */
+  /** The details of the chosen lock. */
   Locator detail() {
     return page.locator("#detail");
   }
@@ -220,7 +220,7 @@ final class ConsolePage implements BeforeEachCallback, AfterEachCallback {
     return page.getByRole(AriaRole.BUTTON, new Page.GetByRoleOptions().setName(name));
   }
 
-  /** What axe finds in the page as it is. */
+  /** Accessibility violations that axe finds on the present page. */
   List<String> axe() {
     if (!(boolean) page.evaluate("() => 'axe' in window")) {
       try (var script = ConsolePage.class.getResourceAsStream("/axe.min.js")) {

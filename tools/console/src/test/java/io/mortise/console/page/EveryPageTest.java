@@ -37,14 +37,14 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * Each page, on stores of each kind, while other processes hold, wait for each other, are killed
- * and stand still. The processes use all stores at once, so that they start only once.
+ * and paused. The processes use all stores at once, so that they start only once.
  */
 @Tag("extended")
 class EveryPageTest {
   private static final List<TestStore> STORES =
       List.of(TestStore.REDIS, TestStore.POSTGRESQL, TestStore.SQLITE);
 
-  /** Of the processes that end: longer than machines stand still. */
+  /** The TTL of processes that end: longer than pauses of machines. */
   private static final Duration SHORT = Duration.ofSeconds(5);
 
   private static final Duration LONG = Duration.ofMinutes(20);
@@ -85,7 +85,7 @@ class EveryPageTest {
                   .start()));
       heirs.put(store, closed(LockClient.builder().url(urls.get(store)).name("heir").build()));
     }
-    // What ends before it was seen is not in the history.
+    // Holds that end before they were seen are not in the history.
     CONSOLES.forEach(
         (store, each) ->
             BoundedWait.until(
@@ -101,7 +101,7 @@ class EveryPageTest {
     inherited.forEach(BoundedWait::join);
   }
 
-  /** One that is paused within a transaction would stop all others. */
+  /** A process paused within a transaction would block all others. */
   private static void pause(JvmProcess process, List<LockClient> others) throws Exception {
     process.pause();
     for (int i = 0; i < others.size(); i++) {
@@ -135,7 +135,7 @@ class EveryPageTest {
     }
   }
 
-  /** Another process that holds a lock in several stores, and then waits for the next. */
+  /** A process that holds a lock in several stores, then waits for the next. */
   static final class Service {
     static final String HOLDS = "holds";
 
@@ -148,7 +148,7 @@ class EveryPageTest {
         LockClient client = builder.ttl(Duration.parse(args[1])).build();
         clients.add(client);
         LockOptions options = LockOptions.DEFAULTS.withLabel("step of " + args[0]);
-        // A sweep may end the hold of a process that is gone. The time keeps the lock in sight.
+        // A sweep may end the hold of a dead process; the at-least time keeps the lock visible.
         options = args[2].equals("backup") ? options.withAtLeast(LONG) : options;
         BoundedWait.join(client.lock(args[2], options).acquireAsync());
       }

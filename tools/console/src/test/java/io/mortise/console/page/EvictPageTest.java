@@ -19,7 +19,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Evicting from the page, and what a page may not do. */
+/** Evictions from the page, and limits of a page's actions. */
 class EvictPageTest {
   @RegisterExtension final ConsolePage console = new ConsolePage();
 
@@ -114,7 +114,7 @@ class EvictPageTest {
     console.visit("/lock/job");
     console.button("Evict…").click();
     Locator dialog = console.page().locator("dialog");
-    // Only what is allowed is offered.
+    // Only allowed actions are offered.
     assertThat(dialog.getByText("Break: free the lock at once")).hasCount(0);
     first.close();
     Lease second = ConsolePage.hold(console.client("two"), "job", "newcomer");

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import javax.imageio.ImageIO;
 
-/** A picture in its 256 commonest colours, which takes a third of the room. */
+/** A picture in its 256 commonest colours, which takes a third of the space. */
 final class IndexedPicture {
   private static final int COLOURS = 256;
 

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The link, the stream, and what the page does when either ends. */
+/** The link and the stream, and the page's reaction to the end of either. */
 @Tag("extended")
 class LivePageTest {
   @RegisterExtension final ConsolePage console = new ConsolePage();
@@ -77,7 +77,7 @@ class LivePageTest {
     console.visit("/lock/job");
     assertThat(console.row("job")).isVisible();
 
-    // The stream breaks alone: nobody sees that.
+    // Only the stream breaks, which is not visible.
     proxy.reset();
     lease.close();
     assertThat(console.detail()).containsText("Nobody holds it");
@@ -123,7 +123,7 @@ class LivePageTest {
     List<String> asked = new CopyOnWriteArrayList<>();
     List<String> ended = new CopyOnWriteArrayList<>();
     paused.onRequest(request -> asked.add(request.url()));
-    // A stream that the page gives up fails, and one that the console ends does not.
+    // A stream abandoned by the page fails; one ended by the console does not.
     paused.onRequestFailed(request -> ended.add(request.url()));
     paused.onRequestFinished(request -> ended.add(request.url()));
     console.visit("/locks");
@@ -135,7 +135,7 @@ class LivePageTest {
     paused.waitForCondition(() -> streams(ended) == streams(asked));
     asked.clear();
 
-    // Another tab shows that the console tells of them, each after the one before.
+    // Another tab shows that the console streams them, one by one.
     Page live = paused.context().newPage();
     live.navigate(paused.url());
     Locator rows = live.getByRole(AriaRole.TABLE).first().locator("tbody tr");

@@ -16,7 +16,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Overview, history, doctor, guarantees, hazards, and what can be kept of them. */
+/** Overview, history, doctor, guarantees and hazards, with their downloads. */
 class OtherPagesTest {
   @RegisterExtension final ConsolePage console = new ConsolePage();
 
@@ -38,7 +38,7 @@ class OtherPagesTest {
     assertThat(console.row("invoice/")).isVisible();
   }
 
-  /** A process that only waits has a short session, and is as well as any other. */
+  /** A process that only waits has a short session, but is healthy. */
   @Test
   void givenWaiter_whenProcessesAreShown_thenItIsNotShownAsAboutToEnd() {
     console.start(TestStore.MEMORY.newUrl());

@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The page for readers of the screen, for the keyboard alone, and on a phone. */
+/** The page with a screen reader, with the keyboard only, and on a phone. */
 class PageAccessTest {
   private static final List<String> PAGES =
       List.of(
@@ -43,7 +43,7 @@ class PageAccessTest {
     console.closed(one.semaphore("slots", 3).tryAcquire().orElseThrow());
   }
 
-  /** In the dark: {@link EveryPageTest}. */
+  /** For the dark theme see {@link EveryPageTest}. */
   @Test
   void givenEachPageAndDialogInTheLight_whenAxeLooks_thenItFindsNothing() {
     console.show(ColorScheme.LIGHT, 1440, 900);
@@ -77,7 +77,7 @@ class PageAccessTest {
   @Test
   void givenKeyboardAlone_whenUsed_thenEverythingIsReached() {
     fill();
-    // The order by trouble may change between two keys, as the console learns who waits.
+    // The order by problem may change between two keys, as the console learns of waiters.
     console.visit("/locks?sort=name");
     assertThat(console.table().locator("tbody tr")).hasCount(3);
     var keyboard = console.page().keyboard();
@@ -102,7 +102,7 @@ class PageAccessTest {
     assertThat(console.page().locator("h1")).hasText("Waits");
     keyboard.press("?");
     assertThat(console.page().locator("dialog")).containsText("Keys");
-    // Switched off, a single key does nothing.
+    // While keys are off, a single key does nothing.
     console.page().getByText("Keys are on").click();
     keyboard.press("Escape");
     keyboard.press("1");
@@ -111,7 +111,7 @@ class PageAccessTest {
     assertThat(console.page().locator(":focus")).hasCount(1);
   }
 
-  /** Before the next frame, as a user's key may be. */
+  /** Before the next frame, like a fast user's key. */
   @Test
   void givenKeyAtTheInstantWhenThePageIsThere_thenItIsNotLost() {
     console

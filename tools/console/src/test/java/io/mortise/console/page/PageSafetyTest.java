@@ -13,7 +13,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Names and labels are written by others. */
+/** Names and labels are foreign input. */
 class PageSafetyTest {
   @RegisterExtension final ConsolePage console = new ConsolePage();
 

@@ -2,7 +2,7 @@ package io.mortise.console.page;
 
 import io.mortise.spi.StoreReport;
 
-/** What an ordinary Redis server says of itself. */
+/** The report of an ordinary Redis server. */
 final class SampleDiagnostics {
   private SampleDiagnostics() {}
 

@@ -36,10 +36,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The page in an application, whose cookie says who is signed in. */
+/** The page in an application with a session cookie. */
 @Tag("extended")
 class ServletPageTest {
-  /** Tomcat lets no escaped slash nor percent sign through in a path. */
+  /** A name whose escaped slash and percent sign Tomcat rejects in a path. */
   private static final String NAME = "invoice/42 %2F;#?&+鎖";
 
   private static final Logger TOMCAT = Logger.getLogger("org.apache");
@@ -91,7 +91,7 @@ class ServletPageTest {
     return console.closed(LockClient.builder().url(store).name("shop").build());
   }
 
-  /** As a filter that wants the CSRF token as it is. */
+  /** Like a filter that requires the raw CSRF token. */
   private void refuseFirstForm(Context context, boolean async) {
     FilterDef definition = new FilterDef();
     definition.setFilterName("csrf");
@@ -125,7 +125,7 @@ class ServletPageTest {
     Lease lease = ConsolePage.hold(shop, NAME, "nightly");
     signIn();
     Page page = console.page();
-    // Without the slash at the end.
+    // Without the trailing slash.
     page.navigate(address);
     assertThat(page).hasURL(address + "/");
     page.navigate(

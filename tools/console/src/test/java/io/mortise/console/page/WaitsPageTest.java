@@ -10,7 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Who waits for whom. */
+/** The page of waits between processes. */
 class WaitsPageTest {
   @RegisterExtension final ConsolePage console = new ConsolePage();
 

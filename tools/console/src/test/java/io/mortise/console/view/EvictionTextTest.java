@@ -8,7 +8,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** What is said of an eviction. */
+/** Messages about evictions. */
 class EvictionTextTest {
   private static String evicted(@Nullable Duration renewedAgo, boolean now) {
     LockParticipant holder = LockFormatterTest.heldBy(renewedAgo).holders().get(0);

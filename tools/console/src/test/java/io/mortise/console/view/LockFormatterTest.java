@@ -15,7 +15,7 @@ import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** How a holder is shown that nobody has judged. */
+/** The display of holders that have not been judged. */
 class LockFormatterTest {
   static final Duration TTL = Duration.ofSeconds(15);
 

@@ -132,7 +132,7 @@ class WaitGraphTest {
         null);
   }
 
-  /** Sessions that reach each other, by following all ways. */
+  /** Sessions that reach each other, by following all paths. */
   private static Set<String> cycles(boolean[][] waits) {
     boolean[][] reach = new boolean[SESSIONS][];
     for (int i = 0; i < SESSIONS; i++) {

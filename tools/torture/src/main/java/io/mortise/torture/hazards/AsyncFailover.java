@@ -10,8 +10,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An asynchronous failover: the replica that is promoted has not seen the lock. Both servers stand
- * behind one address, as with a floating address or a name that is moved.
+ * An asynchronous failover: the promoted replica has not seen the lock. Both servers are behind one
+ * address, like a floating IP address or DNS name.
  */
 final class AsyncFailover implements Hazard.HazardScenario {
   private static final Duration TTL = Duration.ofSeconds(3);
@@ -120,7 +120,7 @@ final class AsyncFailover implements Hazard.HazardScenario {
             lease.ifPresent(granted::set);
             return lease.isPresent();
           } catch (StoreUnavailableException e) {
-            // The connection to the new primary is not there yet.
+            // The connection to the new primary is not open yet.
             return false;
           }
         });

@@ -22,7 +22,7 @@ final class DatabaseCrash implements Hazard.HazardScenario {
   private static final Duration IN_VAIN = Duration.ofSeconds(3);
   private static final String LOCK = "mortise-hazard/job";
 
-  /** A database, and what it calls the lock of a session. */
+  /** A database, with its name for the lock of a session. */
   private record CrashableDatabase(String name, String url, String sessionLock, Runnable crash) {
     static CrashableDatabase start(HazardContext hazardContext) {
       Optional<Path> postgres = PostgresServer.installed();

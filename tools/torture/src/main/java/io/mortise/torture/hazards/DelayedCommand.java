@@ -9,9 +9,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
 
-/**
- * A server, or the way to it, that stands still: what was sent arrives when its sender has gone.
- */
+/** A paused server, or network: a command arrives after its sender is gone. */
 final class DelayedCommand implements Hazard.HazardScenario {
   private static final Duration TTL = Duration.ofSeconds(10);
   private static final String LOCK = "mortise-hazard/import";

@@ -10,7 +10,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A leader of etcd stands still for longer than an election takes, and goes on: two stories. */
+/** An etcd leader pauses for longer than an election, then resumes: two stories. */
 final class EtcdLeaderPause {
   private static final String JOB = "mortise-hazard/job";
   private static final String IMPORT = "mortise-hazard/import";
@@ -22,21 +22,21 @@ final class EtcdLeaderPause {
   private static final int LEASE_SECONDS = 2;
 
   /**
-   * What becomes of a round hangs on what the leader does first; of etcd 3.4 mostly this. A round
-   * takes about six seconds, so a story ends in less than two minutes.
+   * The outcome of a round depends on the leader's first action; with etcd 3.4 it is mostly this
+   * one. A round takes about six seconds, so a story ends in less than two minutes.
    */
   private static final int MOST_ROUNDS = 12;
 
-  /** Longer than a lease, and than the election of another leader. */
+  /** Longer than a lease, and than an election. */
   private static final Duration STANDSTILL = Duration.ofMillis(3500);
 
-  /** In which the former leader does its harm. */
+  /** The time in which the former leader does its harm. */
   private static final Duration AFTERMATH = Duration.ofMillis(1500);
 
   private static final Duration BETWEEN = Duration.ofMillis(200);
   private static final Duration TTL = Duration.ofSeconds(4);
 
-  /** Shorter than the election of another leader. */
+  /** Shorter than an election. */
   private static final int IMPATIENCE_MILLIS = 500;
 
   private static final int LONG_LEASE_SECONDS = 60;
@@ -44,7 +44,7 @@ final class EtcdLeaderPause {
 
   private EtcdLeaderPause() {}
 
-  /** It has leases revoked that were kept alive meanwhile. */
+  /** The former leader revokes leases that were kept alive meanwhile. */
   static void leaseIsRevoked(HazardContext hazardContext) throws Exception {
     EtcdCluster cluster = hazardContext.etcdCluster();
     boolean broken = naiveLease(hazardContext, cluster);
@@ -52,7 +52,7 @@ final class EtcdLeaderPause {
     requireBroken(broken);
   }
 
-  /** It has a write executed that was given up. */
+  /** The former leader executes an abandoned write. */
   static void writeIsLate(HazardContext hazardContext) throws Exception {
     EtcdCluster cluster = hazardContext.etcdCluster();
     boolean broken = naiveWrite(hazardContext, cluster);
@@ -60,7 +60,7 @@ final class EtcdLeaderPause {
     requireBroken(broken);
   }
 
-  /** At the end: a lucky naive lock does not keep Mortise's half from being judged. */
+  /** Called at the end, so that Mortise's half is judged even if the naive lock was lucky. */
   private static void requireBroken(boolean broken) {
     if (!broken) {
       throw new NaiveLockSurvivedException(MOST_ROUNDS);
@@ -85,7 +85,9 @@ final class EtcdLeaderPause {
     return concluded(hazardContext, broken, "A and B work on the same job");
   }
 
-  /** Whether a lease was revoked that was kept alive. It hangs on what the leader does first. */
+  /**
+   * Whether a lease was revoked although kept alive, which depends on the leader's first action.
+   */
   private static boolean standsStill(HazardContext hazardContext, EtcdCluster cluster, int round) {
     int leader = cluster.leader(0);
     int follower = (leader + 1) % cluster.size();
@@ -134,7 +136,7 @@ final class EtcdLeaderPause {
         try {
           lock.keepAlive();
         } catch (UncheckedIOException e) {
-          // While a leader is elected nobody answers; it gives each lease a whole TTL then.
+          // During an election there is no answer; the new leader grants each lease a whole TTL.
           break;
         }
       }
@@ -176,7 +178,7 @@ final class EtcdLeaderPause {
       try {
         hazardContext.expect(b.lock(JOB).tryAcquire().isEmpty(), "B does not get the lock");
       } catch (StoreUnavailableException e) {
-        // Nobody leads for a moment.
+        // There is no leader for a moment.
       }
       hazardContext.pass(BETWEEN);
     }

@@ -8,7 +8,9 @@ import io.mortise.testkit.server.RedisServer;
 import java.time.Duration;
 import java.util.Optional;
 
-/** A holder that works for longer than it said, and then releases what another holds by now. */
+/**
+ * A holder works for longer than its TTL, then releases a lock that another process holds by now.
+ */
 final class ExpiredRelease implements Hazard.HazardScenario {
   private static final Duration TTL = Duration.ofSeconds(10);
   private static final Duration AT_MOST = Duration.ofSeconds(1);

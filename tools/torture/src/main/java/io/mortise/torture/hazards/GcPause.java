@@ -5,7 +5,7 @@ import io.mortise.LockClient;
 import io.mortise.testkit.server.RedisServer;
 import java.time.Duration;
 
-/** A holder that is stopped for longer than its lock lives: a long garbage collection, SIGSTOP. */
+/** A holder is paused for longer than its TTL: a long garbage collection, SIGSTOP. */
 final class GcPause implements Hazard.HazardScenario {
   private static final Duration TTL = Duration.ofSeconds(2);
   private static final String LOCK = "mortise-hazard/account";

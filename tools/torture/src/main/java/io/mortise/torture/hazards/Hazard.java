@@ -4,29 +4,29 @@ import io.mortise.console.view.HazardStory;
 import io.mortise.torture.hazards.UnexpectedOutcomeException.NaiveLockSurvivedException;
 
 /**
- * A story that can be run.
+ * A hazard with a runnable story.
  *
- * @param story what it is about
- * @param takesStore whether its second half can run on a store of the user's
- * @param scenario what happens
+ * @param story its text
+ * @param takesStore whether its second half can run on a user's store
+ * @param scenario runs it
  */
 public record Hazard(HazardStory story, boolean takesStore, HazardScenario scenario) {
 
-  /** For the command line. */
+  /** Its name for the command line. */
   public String name() {
     return story.name();
   }
 
-  /** What happens. */
+  /** Runs a story. */
   @FunctionalInterface
   public interface HazardScenario {
     /**
-     * Plays it, with the naive lock and then with Mortise. Blocks for less than a minute; a story
-     * that repeats its naive half until the lock breaks, for less than two.
+     * Runs it, with the naive lock and then with Mortise. Blocks for less than a minute, or for
+     * less than two if it repeats its naive half until the lock breaks.
      *
      * @throws NaiveLockSurvivedException if the naive lock was lucky in all rounds; Mortise's half
-     *     was played then, and held
-     * @throws UnexpectedOutcomeException if it went otherwise
+     *     was run, and held
+     * @throws UnexpectedOutcomeException if the outcome differs from the story
      * @throws MissingProgramException if a server is not installed
      */
     void play(HazardContext hazardContext) throws Exception;

@@ -5,9 +5,9 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** All stories, with what plays them. */
+/** All stories, with their scenarios. */
 public final class HazardCatalog {
-  /** Those whose second half can run on a store of the user's. */
+  /** Stories whose second half can run on a user's store. */
   private static final Set<String> ANYWHERE = Set.of("gc-pause", "expired-release");
 
   private static final List<Hazard> ALL =
@@ -39,7 +39,7 @@ public final class HazardCatalog {
     };
   }
 
-  /** Every story, in the order in which they are best read. */
+  /** All stories, in the best order for reading. */
   public static List<Hazard> all() {
     return ALL;
   }

@@ -20,8 +20,8 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a story is played: tells what happens as a timeline, and at the end closes what was opened,
- * the last first. For one thread, but for {@link #say}.
+ * The context of a story: prints a timeline, and closes opened resources at the end, the last
+ * first. For one thread, except for {@link #say}.
  */
 public final class HazardContext implements AutoCloseable {
   private static final Duration LONGEST_WAIT = Duration.ofSeconds(30);
@@ -32,43 +32,43 @@ public final class HazardContext implements AutoCloseable {
   private long began = System.nanoTime();
 
   /**
-   * An empty stage.
+   * Creates a context without resources.
    *
-   * @param out where the timeline goes
-   * @param store URL of a store on which to play Mortise's half; null for one that the story starts
+   * @param out for the timeline
+   * @param store the URL of a store for Mortise's half; null for one started by the story
    */
   public HazardContext(PrintStream out, @Nullable String store) {
     this.out = out;
     this.store = store;
   }
 
-  /** A half of the story begins, and its clock. */
+  /** Begins a half of the story, and restarts its clock. */
   void chapter(String title) {
     out.println();
     out.println(title);
     began = System.nanoTime();
   }
 
-  /** Somebody does something. */
+  /** Prints an action of a participant. */
   synchronized void say(String who, String what) {
     out.printf(Locale.ROOT, "  %6.2f s  %-9s %s%n", seconds(), who, what);
     out.flush();
   }
 
-  /** How long this chapter has gone on. */
+  /** The seconds since the begin of this chapter. */
   double seconds() {
     return (System.nanoTime() - began) / 1e9;
   }
 
-  /** How a chapter ended. */
+  /** Prints the end of a chapter. */
   void conclude(String what) {
     out.println("  => " + what);
   }
 
   /**
-   * What must be so for the story to be true.
+   * Checks an expectation of the story.
    *
-   * @param clause what should have happened
+   * @param clause the expectation
    */
   void expect(boolean happened, String clause) {
     if (!happened) {
@@ -76,7 +76,7 @@ public final class HazardContext implements AutoCloseable {
     }
   }
 
-  /** Waits for something that has to happen. */
+  /** Waits for an expected event. */
   void await(String clause, BooleanSupplier happened) {
     long end = System.nanoTime() + LONGEST_WAIT.toNanos();
     while (!happened.getAsBoolean()) {
@@ -93,19 +93,19 @@ public final class HazardContext implements AutoCloseable {
     }
   }
 
-  /** Closed with the stage. */
+  /** Registers a resource to be closed with this context. */
   <T extends AutoCloseable> T open(T resource) {
     opened.push(resource);
     return resource;
   }
 
-  /** Closes something now. */
+  /** Closes a resource now. */
   void close(AutoCloseable resource) throws Exception {
     opened.remove(resource);
     resource.close();
   }
 
-  /** A Redis server of its own. */
+  /** Starts a Redis server. */
   RedisServer redis(String... arguments) {
     return open(RedisServer.start(redisProgram(), arguments));
   }
@@ -123,7 +123,7 @@ public final class HazardContext implements AutoCloseable {
                 .orElseThrow(() -> new MissingProgramException("etcd 3.4 or later"))));
   }
 
-  /** A memcached of its own, with little memory, which does not evict. */
+  /** Starts a memcached with little memory, which does not evict. */
   MemcachedServer memcached() {
     return open(
         MemcachedServer.start(
@@ -134,7 +134,7 @@ public final class HazardContext implements AutoCloseable {
             "2"));
   }
 
-  /** A connection that sends what a naive lock sends, and what a cache does. */
+  /** Opens a connection for a naive lock and for a cache. */
   RawMemcachedConnection connect(MemcachedServer server) {
     return open(new RawMemcachedConnection(server.port()));
   }
@@ -144,7 +144,7 @@ public final class HazardContext implements AutoCloseable {
         .orElseThrow(() -> new MissingProgramException("redis-server 6.2 or later"));
   }
 
-  /** A connection that sends what a naive lock sends. */
+  /** Opens a connection for a naive lock. */
   RedisConnection connect(int port) {
     try {
       return open(new RedisConnection(port));
@@ -153,12 +153,12 @@ public final class HazardContext implements AutoCloseable {
     }
   }
 
-  /** The user's store, or the one that the story has started. */
+  /** The user's store, or the one started by the story. */
   String storeOr(String own) {
     return store == null ? own : store;
   }
 
-  /** A client, as a process of its own has one. */
+  /** Opens a client, like that of another process. */
   LockClient client(String url, String name, Duration ttl) {
     return open(LockClient.builder().url(url).name(name).ttl(ttl).build());
   }

@@ -14,15 +14,15 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The process of a {@link HolderProcess}: one order a line, one answer a line.
+ * The process of a {@link HolderProcess}: one command per line, one answer per line.
  *
  * <pre>
- * mortise URL TTL-MILLIS NAME    takes the lock; answers its token
- * naive PORT MILLIS NAME         takes the naive lock of a Redis server; answers ok or busy
- * insert URL NAME                takes the naive lock of a database, a row; answers ok or busy
- * znode SERVERS MILLIS PATH      takes the naive lock of ZooKeeper, a node; answers ok or busy
+ * mortise URL TTL-MILLIS NAME    acquires the lock; answers its token
+ * naive PORT MILLIS NAME         acquires the naive lock of a Redis server; answers ok or busy
+ * insert URL NAME                acquires the naive lock of a database, a row; answers ok or busy
+ * znode SERVERS MILLIS PATH      acquires the naive lock of ZooKeeper, a node; answers ok or busy
  * valid                          whether the lease is valid
- * release                        gives it back; answers ok
+ * release                        releases it; answers ok
  * clock                          milliseconds since 1970
  * </pre>
  */
@@ -43,7 +43,7 @@ final class HolderMain {
     for (String line = in.readLine(); line != null; line = in.readLine()) {
       System.out.println(player.execute(line.split(" ", -1)));
     }
-    // Not closed: a process that ends gives nothing back.
+    // Not closed: a process that ends releases nothing.
     Runtime.getRuntime().halt(0);
   }
 
@@ -89,7 +89,7 @@ final class HolderMain {
     }
   }
 
-  /** Whether there was no such row. */
+  /** Inserts a row; false if it exists. */
   static boolean insert(String url, String name) throws SQLException {
     try (Connection connection = DriverManager.getConnection(url);
         Statement statement = connection.createStatement()) {

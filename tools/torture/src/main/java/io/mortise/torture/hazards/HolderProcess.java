@@ -4,28 +4,28 @@ import io.mortise.torture.process.ChildJvm;
 import java.util.List;
 
 /**
- * A holder in a process of its own, which can be stopped and killed like any other. Gone after
- * {@link #close()}, and when this process ends. For one thread.
+ * A holder in a separate process, which can be paused and killed. Ends with {@link #close()}, and
+ * with this process. For one thread.
  */
 final class HolderProcess implements AutoCloseable {
   private final ChildJvm process;
 
-  /** Starts one; it answers what {@link HolderMain} says. */
+  /** Starts a holder, with the commands of {@link HolderMain}. */
   HolderProcess() {
     this(List.of());
   }
 
   /**
-   * The same.
+   * Starts a holder as above.
    *
-   * @param prefix what stands before the command, to change what it sees of its host
+   * @param prefix prefix of the command, which may change the process's view of its host
    */
   HolderProcess(List<String> prefix) {
     process =
         new ChildJvm(prefix, List.of("-Xmx64m"), HolderMain.class, ProcessBuilder.Redirect.DISCARD);
   }
 
-  /** Gives an order and waits for the answer. */
+  /** Sends a command and waits for the answer. */
   String ask(String... words) {
     process.tell(String.join(" ", words));
     String answer = process.answer();
@@ -39,17 +39,17 @@ final class HolderProcess implements AutoCloseable {
     return process.pid();
   }
 
-  /** SIGSTOP: it stands still, wherever it is. */
+  /** Sends SIGSTOP: it pauses, wherever it is. */
   void stop() {
     process.pause();
   }
 
-  /** SIGCONT: it goes on, and knows nothing of the time between. */
+  /** Sends SIGCONT: it resumes, unaware of the pause. */
   void goOn() {
     process.resume();
   }
 
-  /** SIGKILL. */
+  /** Sends SIGKILL. */
   void kill() {
     process.kill();
   }

@@ -6,7 +6,7 @@ import io.mortise.testkit.server.MemcachedServer;
 import io.mortise.testkit.server.MemcachedServer.RawMemcachedConnection;
 import java.time.Duration;
 
-/** A memcached that is full, and evicts nothing: a contender's refused request deletes a lock. */
+/** A full memcached without eviction: a contender's refused request deletes a lock. */
 final class MemcachedFull implements Hazard.HazardScenario {
   private static final Duration TTL = Duration.ofSeconds(60);
   private static final String LOCK = "report";
@@ -26,7 +26,10 @@ final class MemcachedFull implements Hazard.HazardScenario {
     return TAKING + String.valueOf(holder).repeat(LENGTH);
   }
 
-  /** Items of each size keep memory of their own, and a lock's size differs from host to host. */
+  /**
+   * Fills memory of all item sizes, as each size has its own, and a lock's size differs from host
+   * to host.
+   */
   private static void fill(RawMemcachedConnection cache) {
     for (int length = LENGTH; length <= LONGEST; length += LENGTH / 2) {
       cache.fill(length);

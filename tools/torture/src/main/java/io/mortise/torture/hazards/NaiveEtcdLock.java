@@ -14,8 +14,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The naive lock of etcd: a key that hangs on a lease, which its holder keeps alive. The client
- * that makes the key has the lock. For one thread.
+ * The naive lock of etcd: a key with a lease, which its holder keeps alive. The client that creates
+ * the key has the lock. For one thread.
  */
 final class NaiveEtcdLock {
   private static final Pattern ID = Pattern.compile("\"ID\":\"(\\d+)\"");
@@ -26,11 +26,11 @@ final class NaiveEtcdLock {
   private final String lease;
 
   /**
-   * Gets a lease.
+   * Requests a lease.
    *
-   * @param member the one that is asked
-   * @param patienceMillis how long an answer is waited for
-   * @throws UncheckedIOException if it does not answer, as every other method
+   * @param member the member to ask
+   * @param patienceMillis the timeout of an answer
+   * @throws UncheckedIOException if it does not answer; likewise all other methods
    */
   NaiveEtcdLock(EtcdServer member, int patienceMillis, String name, int ttlSeconds) {
     this.port = member.port();
@@ -43,7 +43,7 @@ final class NaiveEtcdLock {
     this.lease = id.group(1);
   }
 
-  /** Whether the key was not there, and is ours now. */
+  /** Creates the key; false if it exists. */
   boolean lock() {
     String absent = "{\"key\":%s,\"target\":\"CREATE\",\"create_revision\":\"0\"}".formatted(key);
     String put =
@@ -52,12 +52,12 @@ final class NaiveEtcdLock {
         .contains("\"succeeded\":true");
   }
 
-  /** Whether etcd says that the lease lives on. */
+  /** Whether etcd confirms the lease. */
   boolean keepAlive() {
     return ask("/v3/lease/keepalive", "{\"ID\":\"" + lease + "\"}").contains("\"TTL\"");
   }
 
-  /** Whether somebody has the key. */
+  /** Whether the key exists. */
   boolean isHeld() {
     return ask("/v3/kv/range", "{\"key\":" + key + "}").contains("\"kvs\"");
   }

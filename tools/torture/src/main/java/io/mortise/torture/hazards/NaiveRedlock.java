@@ -5,8 +5,8 @@ import java.io.UncheckedIOException;
 import java.util.List;
 
 /**
- * Redlock as it is published, without what has to surround it: {@code SET NX PX} on each server, a
- * majority holds. A server that does not answer at once has no vote. For one thread.
+ * Redlock as published, without additional safeguards: {@code SET NX PX} on each server, a majority
+ * holds. A server that does not answer at once has no vote. For one thread.
  */
 final class NaiveRedlock {
   private static final int PATIENCE_MILLIS = 200;
@@ -19,7 +19,7 @@ final class NaiveRedlock {
     this.holder = holder;
   }
 
-  /** How many servers granted it now, or have it from before. */
+  /** Returns the number of servers that grant it now, or have granted it before. */
   int lock(String name, long millis) {
     int votes = 0;
     for (int port : ports) {

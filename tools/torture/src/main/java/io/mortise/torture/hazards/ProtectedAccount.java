@@ -1,8 +1,8 @@
 package io.mortise.torture.hazards;
 
 /**
- * What the lock guards: an amount that is read and written. With tokens it refuses what is older
- * than it has seen, check and write in one step; without it takes everything. Thread-safe.
+ * The resource of the lock: an amount that is read and written. With tokens it refuses stale
+ * writes, with check and write in one step; without tokens it accepts every write. Thread-safe.
  */
 final class ProtectedAccount {
   private long amount;
@@ -16,12 +16,12 @@ final class ProtectedAccount {
     return amount;
   }
 
-  /** Writes whatever comes. */
+  /** Writes unconditionally. */
   synchronized void write(long next) {
     amount = next;
   }
 
-  /** Writes unless a later holder was here; says whether it did. */
+  /** Writes unless a later holder has written; returns whether it did. */
   synchronized boolean write(long next, long token) {
     if (token < highest) {
       return false;

@@ -4,20 +4,18 @@ import io.mortise.testkit.server.RawRedisConnection;
 import java.io.IOException;
 import java.util.Locale;
 
-/**
- * A connection to a Redis server on this host that sends what a naive lock sends. For one thread.
- */
+/** A connection to a Redis server on this host, for a naive lock. For one thread. */
 final class RedisConnection extends RawRedisConnection {
   RedisConnection(int port) throws IOException {
     super(port);
   }
 
-  /** The naive lock: whether it was free and is ours now. */
+  /** Acquires the naive lock; false if it is held. */
   boolean lock(String name, String holder, long millis) {
     return "OK".equals(call("SET", name, holder, "NX", "PX", Long.toString(millis)));
   }
 
-  /** How often the server has executed this command since its start. */
+  /** The number of executions of this command since the server's start. */
   long executed(String command) {
     String line = "cmdstat_" + command.toLowerCase(Locale.ROOT) + ":calls=";
     return String.valueOf(call("INFO", "commandstats"))

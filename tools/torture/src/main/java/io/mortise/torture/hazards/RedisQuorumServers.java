@@ -14,8 +14,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Three independent Redis servers without persistence, and a line of each client to each of them
- * that can be cut.
+ * Three independent Redis servers without persistence, with a proxy between each client and each
+ * server.
  */
 final class RedisQuorumServers {
   static final Duration TTL = Duration.ofSeconds(4);
@@ -39,7 +39,7 @@ final class RedisQuorumServers {
     return servers.get(number - 1);
   }
 
-  /** It comes back empty. */
+  /** Restarts a server without data. */
   void restart(int number) {
     server(number).kill();
     server(number).restart();
@@ -49,7 +49,7 @@ final class RedisQuorumServers {
     return servers.stream().map(RedisServer::port).toList();
   }
 
-  /** One client's lines to the servers. */
+  /** The proxies of one client. */
   List<FaultInjectionProxy> lines() {
     List<FaultInjectionProxy> lines = new ArrayList<>();
     servers.forEach(server -> lines.add(hazardContext.open(FaultInjectionProxy.to(server.port()))));
@@ -60,7 +60,7 @@ final class RedisQuorumServers {
     return lines.stream().map(FaultInjectionProxy::port).toList();
   }
 
-  /** A client of Mortise over these addresses; waits until the servers may vote. */
+  /** Opens a client of Mortise on these ports; waits until the servers may vote. */
   LockClient client(String name, List<Integer> ports, String more) {
     String members =
         ports.stream().map(port -> "redis://127.0.0.1:" + port).collect(Collectors.joining(","));
@@ -77,7 +77,7 @@ final class RedisQuorumServers {
     return lease.isPresent();
   }
 
-  /** Empty if it is busy, or if too few servers vote. */
+  /** Tries to acquire; empty if it is busy, or if too few servers vote. */
   static Optional<Lease> attempt(LockClient client, String lock) {
     try {
       return client.lock(lock).tryAcquire();
@@ -86,7 +86,10 @@ final class RedisQuorumServers {
     }
   }
 
-  /** Tries until it gets the lock; the first, of that token, may not be valid by then. */
+  /**
+   * Retries until the lock is granted; checks that the first lease, with that token, is no longer
+   * valid by then.
+   */
   Lease acquireAfter(LockClient client, String lock, Lease first, long token) {
     AtomicReference<@Nullable Lease> granted = new AtomicReference<>();
     hazardContext.await(

@@ -9,12 +9,12 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 
-/** The clock of one server of a quorum jumps ahead, and the lock there is over. */
+/** The clock of one server of a quorum jumps ahead, and the lock there expires. */
 final class RedlockClockJump implements Hazard.HazardScenario {
   private static final Duration HOUR = Duration.ofHours(1);
   private static final String LOCK = "mortise-hazard/ledger";
 
-  /** Three servers, the second with a clock that can be set. */
+  /** Starts three servers, the second with a settable clock. */
   private static RedisQuorumServers start(HazardContext hazardContext, FakeClock clock) {
     Path binary =
         RedisServer.under(clock)

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/** A holder is cut off from most servers of a quorum, and one of them still answers it. */
+/** A holder is cut off from most servers of a quorum, but one still answers it. */
 final class RedlockPartition implements Hazard.HazardScenario {
   private static final String LOCK = "mortise-hazard/ledger";
 

@@ -4,7 +4,7 @@ import io.mortise.Lease;
 import io.mortise.LockClient;
 import java.time.Duration;
 
-/** A server of a quorum restarts without its data while somebody counts on its vote. */
+/** A server of a quorum restarts without its data while a holder relies on its vote. */
 final class RedlockRestart implements Hazard.HazardScenario {
   private static final String LOCK = "mortise-hazard/ledger";
 

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** Each name has a server among several; one cannot be reached, and its names move. */
+/** Each name belongs to one of several servers; one is unreachable, and its names move. */
 final class ShardFailure implements Hazard.HazardScenario {
   private static final Duration TTL = Duration.ofSeconds(30);
   private static final String LOCK = "mortise-hazard/parcel";
@@ -24,14 +24,17 @@ final class ShardFailure implements Hazard.HazardScenario {
     mortise(hazardContext, redisQuorumServers);
   }
 
-  /** The first server that can be reached, from where the name belongs: its client's ring. */
+  /**
+   * Acquires on the first reachable server from the name's own on, in the order of the client's
+   * ring.
+   */
   private static boolean lock(List<Integer> ports, String name, String holder) {
     int home = Math.floorMod(name.hashCode(), ports.size());
     for (int i = 0; i < ports.size(); i++) {
       try (RedisConnection server = new RedisConnection(ports.get((home + i) % ports.size()))) {
         return server.lock(name, holder, TTL.toMillis());
       } catch (IOException | UncheckedIOException e) {
-        // Taken out of the ring: its names belong to the next one now.
+        // Removed from the ring: its names belong to the next server now.
       }
     }
     return false;

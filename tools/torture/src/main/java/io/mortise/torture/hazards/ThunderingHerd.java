@@ -14,7 +14,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
-/** Many wait for one lock. The naive ones all try whenever it is released. */
+/** Many processes wait for one lock. The naive ones all try at each release. */
 final class ThunderingHerd implements Hazard.HazardScenario {
   private static final int WAITERS = 32;
   private static final Duration TTL = Duration.ofSeconds(30);
@@ -49,7 +49,7 @@ final class ThunderingHerd implements Hazard.HazardScenario {
                 listening.incrementAndGet();
                 wait(own, ears, refused);
                 int left = WAITERS - served.incrementAndGet();
-                // Works until the others have tried, so that it does not depend on who runs when.
+                // Works until the others have tried, so that scheduling does not matter.
                 work(() -> refused.get() - before.get() >= left);
                 before.set(refused.get());
                 release(own);
@@ -95,7 +95,7 @@ final class ThunderingHerd implements Hazard.HazardScenario {
       try {
         ears.receive();
       } catch (UncheckedIOException e) {
-        // A message was missed: try again.
+        // A message was missed: retry.
       }
     }
   }

@@ -10,7 +10,7 @@ import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
 
-/** A holder of an ephemeral node is stopped for longer than its ZooKeeper session lives. */
+/** A holder of an ephemeral node is paused for longer than its ZooKeeper session's timeout. */
 final class ZooKeeperSessionPause implements Hazard.HazardScenario {
   private static final Duration TTL = Duration.ofSeconds(4);
   private static final String LOCK = "mortise-hazard/account";
@@ -88,7 +88,7 @@ final class ZooKeeperSessionPause implements Hazard.HazardScenario {
     hazardContext.conclude("held, as told: A was told, and its late write was refused");
   }
 
-  /** The naive lock of ZooKeeper: the client that makes an ephemeral node has it. Thread-safe. */
+  /** The naive lock of ZooKeeper: the client that creates an ephemeral node has it. Thread-safe. */
   static final class NaiveZooKeeperLock implements AutoCloseable {
     private final ZooKeeper client;
 
@@ -96,7 +96,7 @@ final class ZooKeeperSessionPause implements Hazard.HazardScenario {
       client = new ZooKeeper(servers, sessionMillis, event -> {});
     }
 
-    /** Whether the node was not there, and is ours now. */
+    /** Creates the node; false if it exists. */
     boolean lock(String path) {
       try {
         client.create(path, new byte[0], ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL);

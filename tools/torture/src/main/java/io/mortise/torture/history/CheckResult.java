@@ -5,15 +5,15 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What a checker found.
+ * The result of a check.
  *
  * @param findings the first twenty of each rule
- * @param found how many of each rule
+ * @param found the number of findings of each rule
  * @param counts events by kind
- * @param expectedViolations promises broken as the guarantee table says that they may be, by fault
+ * @param expectedViolations broken promises that the guarantee table allows, by fault
  * @param openLosses updates that an unguarded resource lost under Mortise's lock
  * @param naiveLosses updates lost, and overlaps, under the naive lock
- * @param naiveDelays how often a naive queue waited for one that was dead
+ * @param naiveDelays the number of waits of a naive queue for a dead process
  */
 public record CheckResult(
     List<HistoryViolation> findings,
@@ -25,14 +25,14 @@ public record CheckResult(
     int naiveDelays,
     RunStatistics figures) {
   /**
-   * What was counted and measured.
+   * Counts and measurements.
    *
    * @param faults by name
-   * @param cycles by kind, of those that were not written down one by one
-   * @param delays how long locks stayed shut that somebody wanted, by the rule that bounds it
-   * @param inOrder waits whose order was judged
-   * @param stalledNanos for how long the host ran nothing of some process, in all
-   * @param unexplained leases that were lost though no fault was near
+   * @param cycles by kind, of cycles that were only counted
+   * @param delays the times that wanted locks stayed taken, by the rule that bounds them
+   * @param inOrder the number of waits whose order was judged
+   * @param stalledNanos the total time in which the host did not run some process
+   * @param unexplained the number of leases lost without a near fault
    */
   public record RunStatistics(
       Map<String, Long> faults,
@@ -41,7 +41,7 @@ public record CheckResult(
       int inOrder,
       long stalledNanos,
       int unexplained) {
-    /** The longest of those that a rule bounds, in nanoseconds; 0 if there was none. */
+    /** The longest delay bounded by a rule, in nanoseconds; 0 if there was none. */
     public long longest(SafetyRule safetyRule) {
       DelayStatistics of = delays.get(safetyRule);
       return of == null ? 0 : of.most();
@@ -53,12 +53,15 @@ public record CheckResult(
     return found.isEmpty();
   }
 
-  /** Whether both controls broke, as they must under a pause: the tool sees what it looks for. */
+  /**
+   * Whether both controls broke, as they must under a pause: proof that the tool detects
+   * violations.
+   */
   public boolean controlsAreLoud() {
     return openLosses > 0 && naiveLosses > 0;
   }
 
-  /** How many events there were of a kind. */
+  /** The number of events of a kind. */
   public long count(EventKind eventKind) {
     return counts.getOrDefault(eventKind, 0L);
   }

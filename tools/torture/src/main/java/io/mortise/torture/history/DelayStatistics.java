@@ -2,7 +2,7 @@ package io.mortise.torture.history;
 
 import java.util.Arrays;
 
-/** How long something took, many times. For one thread. */
+/** Statistics of durations. For one thread. */
 public final class DelayStatistics {
   private long[] nanos = new long[64];
   private int count;
@@ -16,13 +16,13 @@ public final class DelayStatistics {
     sorted = false;
   }
 
-  /** How many times. */
+  /** The number of durations. */
   public int count() {
     return count;
   }
 
   /**
-   * What so many of a thousand did not exceed.
+   * Returns the duration that {@code part} of a thousand do not exceed.
    *
    * @return nanoseconds; 0 if there was none
    */
@@ -34,7 +34,7 @@ public final class DelayStatistics {
     return count == 0 ? 0 : nanos[(int) Math.min(count - 1, (long) count * part / 1000)];
   }
 
-  /** The longest; 0 if there was none. */
+  /** The longest duration; 0 if there was none. */
   public long most() {
     return perMille(1000);
   }

@@ -2,53 +2,55 @@ package io.mortise.torture.history;
 
 import org.jspecify.annotations.Nullable;
 
-/** What an event says. The letter stands for it in a history. */
+/** The kind of an event, with its letter in a history. */
 public enum EventKind {
-  /** A worker begins to ask for a lock. {@code more}: 1 if it does not wait. */
+  /** A worker starts to acquire a lock. {@code more}: 1 if it does not wait. */
   ASKS('A'),
-  /** It holds, and has just seen its lease valid. {@code token}: of the lease, 0 if it has none. */
+  /** It holds, having just seen its lease valid. {@code token}: of the lease, 0 if it has none. */
   HOLDS('G'),
-  /** The store shows its wait, or its hold already. */
+  /** The store shows its wait, or already its hold. */
   QUEUED('Q'),
-  /** It was told that it holds, with a lease that was not valid any more. */
+  /** It was granted a lease that was no longer valid. */
   STALE('g'),
-  /** The moment before it saw its lease valid once more. */
+  /** The moment before it saw its lease valid again. */
   SURE('S'),
   /** It saw its lease invalid. */
   LOST('L'),
-  /** It gave the lock back, and was told that all was well until then. */
+  /** It released the lock, which was confirmed as held until then. */
   GAVE('R'),
-  /** It gave the lock back, and was told that it had been lost. */
+  /** It released the lock, and learned that it had been lost. */
   GAVE_LOST('E'),
-  /** It was told that somebody else holds. */
+  /** It was told that another worker holds. */
   BUSY('B'),
-  /** It waited for as long as it wanted. */
+  /** Its wait timed out. */
   TIMED_OUT('T'),
   /** The store did not answer. */
   OUTAGE('O'),
-  /** The guarded resource took its write. {@code token}: what it was guarded by, 0 for nothing. */
+  /** The guarded resource accepted its write. {@code token}: the guarding token, 0 for none. */
   WROTE('W'),
-  /** The guarded resource refused it as stale. {@code more}: 1 if its lease was valid still. */
+  /**
+   * The guarded resource refused its write as stale. {@code more}: 1 if its lease was still valid.
+   */
   REFUSED('X'),
-  /** What a counter of the resource says when all is over. {@code token}: the value. */
+  /** The final value of a counter of the resource. {@code token}: the value. */
   FINAL('V'),
-  /** A fault begins. {@code lock}: its name; {@code worker}: the process it is done to, or 0. */
+  /** A fault begins. {@code lock}: its name; {@code worker}: the affected process, or 0. */
   FAULT('F'),
-  /** It is over. */
+  /** A fault ends. */
   HEALED('H'),
   /** A process was killed. {@code worker}: the process. */
   KILLED('K'),
-  /** From now on what it asks of the store cannot be answered. {@code worker}: as of a fault. */
+  /** The store cannot answer from now on. {@code worker}: as of a fault. */
   DOWN('D'),
-  /** The moment before it can be answered again. */
+  /** The moment before the store can answer again. */
   UP('U'),
-  /** The host has not run a process for a while. {@code token}: nanoseconds. */
+  /** The host did not run a process for a while. {@code token}: nanoseconds. */
   STALLED('P'),
-  /** Cycles that were not written down one by one. {@code lock}: kind; {@code token}: how many. */
+  /** Cycles that were only counted. {@code lock}: kind; {@code token}: their number. */
   CYCLES('N'),
-  /** A worker that writes nothing down saw a promise broken. {@code lock}: which one. */
+  /** A worker that only counts saw a broken promise. {@code lock}: the promise. */
   BROKEN('!'),
-  /** When all is over, somebody still holds or waits for a lock. {@code more}: how many. */
+  /** At the end a lock still has holders or waiters. {@code more}: their number. */
   LEFT('Z');
 
   private static final @Nullable EventKind[] BY_LETTER = new EventKind[128];
@@ -66,7 +68,7 @@ public enum EventKind {
   }
 
   /**
-   * The kind of a letter.
+   * Returns the kind of a letter.
    *
    * @throws IllegalArgumentException if none has it
    */

@@ -4,12 +4,12 @@ import io.mortise.torture.history.HistoryViolation.SafetyRule;
 import java.util.Set;
 
 /**
- * What a fault may do to those who do what they should.
+ * The permitted effects of a fault on correct processes.
  *
- * @param delay for how long nobody may hold a lock that somebody wants
- * @param mayBreak promises that do not hold until two TTLs after it
- * @param setsTokensBack whether the store counts tokens anew from a lower place, and takes longer
- *     than that to come by where they had been
+ * @param delay how long a wanted lock may stay without a holder
+ * @param mayBreak promises suspended until two TTLs after it
+ * @param setsTokensBack whether the store's tokens restart from a lower value, and take longer than
+ *     that to pass the former ones
  */
 public record FaultEffect(DelayBound delay, Set<SafetyRule> mayBreak, boolean setsTokensBack) {
   /** Copies the set. */
@@ -17,47 +17,47 @@ public record FaultEffect(DelayBound delay, Set<SafetyRule> mayBreak, boolean se
     mayBreak = Set.copyOf(mayBreak);
   }
 
-  /** One after which the store goes on with greater tokens. */
+  /** A fault after which the store continues with greater tokens. */
   public FaultEffect(DelayBound delay, Set<SafetyRule> mayBreak) {
     this(delay, mayBreak, false);
   }
 
-  /** One that breaks no promise. */
+  /** A fault that breaks no promise. */
   public static FaultEffect of(DelayBound delay) {
     return new FaultEffect(delay, Set.of());
   }
 
-  /** Whether a process to which it is done is not heard of. */
+  /** Whether it silences the affected process. */
   boolean isSilence() {
     return delay == DelayBound.PROCESS || delay == DelayBound.STORE;
   }
 
-  /** Whether it is done to a process that only waits, in a queue of its own kind. */
+  /** Whether it affects a process that only waits, in a special queue. */
   boolean isOfWaiter() {
     return delay == DelayBound.WAITER || delay == DelayBound.WAITER_BY_SESSION;
   }
 
-  /** For how long a lock may stay shut, and from when that is counted. */
+  /** The bound of the time that a lock may stay taken, and its begin. */
   public enum DelayBound {
-    /** Pushes, requests or answers are lost: a third of a TTL from its end. */
+    /** Pushes, requests or answers are lost: a third of a TTL from the fault's end. */
     LOST_WORD(SafetyRule.LOST_WORD),
-    /** Everything that a process asks for takes its time: a TTL from whenever somebody waits. */
+    /** All requests of a process are slow: a TTL from the begin of a wait. */
     SLOW(SafetyRule.SLOW),
-    /** A process is not heard of: a TTL from its beginning. */
+    /** A process is silent: a TTL from the fault's begin. */
     PROCESS(SafetyRule.CRASH_RELEASE),
     /**
-     * A process that waits in a queue dies, or holds what others wait for there: its waits delay
-     * nobody, and what it may have held is free a TTL and half a second later.
+     * A process in a queue dies, or one that holds locks awaited there: its waits cause no delay,
+     * and its possible holds are free a TTL and half a second later.
      */
     WAITER(SafetyRule.KILLED_WAITER),
     /**
-     * The same where the store finds out by a session's end alone that a waiter has died: a TTL and
-     * half a second after the last death.
+     * The same in stores that detect dead waiters by the end of sessions only: a TTL and half a
+     * second after the last death.
      */
     WAITER_BY_SESSION(SafetyRule.QUEUE),
     /**
-     * The store does not answer, or has forgotten: a TTL and half a second from its end. Done to a
-     * process, it keeps the store from all others.
+     * The store does not answer, or has lost its data: a TTL and half a second from the fault's
+     * end. If it affects a process, that process blocks the store for all others.
      */
     STORE(SafetyRule.RETURN);
 

@@ -11,27 +11,27 @@ import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** What went wrong when, and what that excuses. Takes events in; for one thread. */
+/** The faults of a history, and the failures that they excuse. Consumes events; for one thread. */
 final class FaultLog {
-  /** After a store was lost it may take this much longer than a TTL: sessions are opened anew. */
+  /** The additional time beyond a TTL after the loss of a store: sessions are reopened. */
   private static final long ANEW = 500_000_000;
 
   /**
-   * A fault from its beginning to its end.
+   * The interval of a fault.
    *
-   * @param process to which it was done; 0 for the store
+   * @param process that it affects; 0 for the store
    */
   record FaultInterval(String fault, int process, long from, long until, FaultEffect effect) {
-    /** Whether it may keep this process from what it wants of the store. */
+    /** Whether it may keep this process from the store. */
     boolean touches(int other) {
       return process == 0 || process == other || effect.delay() == DelayBound.STORE;
     }
   }
 
-  /** A time in which the host ran nothing of a process; 0 is the run itself. */
+  /** A time in which the host did not run a process; 0 is the run itself. */
   private record ProcessStall(int process, long from, long until) {}
 
-  /** What takes less than this part of a TTL nobody writes down. */
+  /** Stalls shorter than this fraction of a TTL are not recorded. */
   private static final int UNSEEN = 20;
 
   private final long ttl;
@@ -50,7 +50,7 @@ final class FaultLog {
   private long stalled;
 
   /**
-   * @param expiry after how long without a word of a process its locks are free at the latest
+   * @param expiry the longest time until the locks of a silent process are free
    */
   FaultLog(long ttl, long expiry, long patience, Map<String, FaultEffect> faultEffects) {
     this.ttl = ttl;
@@ -111,17 +111,17 @@ final class FaultLog {
     return spans;
   }
 
-  /** When the last fault was over; {@code Long.MIN_VALUE} if there was none. */
+  /** The end of the last fault; {@code Long.MIN_VALUE} if there was none. */
   long healed() {
     return healed;
   }
 
-  /** For how long the host ran nothing of some process, in all. */
+  /** The total time in which the host did not run some process. */
   long stalledNanos() {
     return stalled;
   }
 
-  /** Leases that were lost though no fault was near: the host ran their server too seldom. */
+  /** Leases lost without a near fault: the host ran their server too seldom. */
   List<HistoryEvent> unexplained() {
     List<HistoryEvent> found = unexplained;
     if (found == null) {
@@ -143,7 +143,7 @@ final class FaultLog {
     return found;
   }
 
-  /** Whether nothing was wrong, nor had its end less than a TTL before. */
+  /** Whether no fault was active, or had ended less than a TTL before. */
   boolean isCalm(long from, long until) {
     return spans.stream()
             .noneMatch(span -> span.from <= until && from <= span.until + expiry + patience)
@@ -153,7 +153,7 @@ final class FaultLog {
             .noneMatch(loss -> loss.nanos() >= from - ttl && loss.nanos() <= until + ttl);
   }
 
-  /** The fault that explains why a promise was broken then, if the table says that it may. */
+  /** The fault that explains a broken promise, if the table allows it. */
   @Nullable FaultInterval excuse(SafetyRule rule, long nanos) {
     for (FaultInterval span : spans) {
       if (span.effect.mayBreak().contains(rule)
@@ -165,7 +165,7 @@ final class FaultLog {
     return null;
   }
 
-  /** The latest fault until then that has set tokens back; null if there was none. */
+  /** The latest fault until then that set tokens back; null if there was none. */
   @Nullable FaultInterval tokensSetBack(long nanos) {
     return spans.stream()
         .filter(span -> span.effect.setsTokensBack() && span.from <= nanos)
@@ -173,7 +173,7 @@ final class FaultLog {
         .orElse(null);
   }
 
-  /** Whether all that this process asked for in this time could not be answered by the store. */
+  /** Whether the store could answer no request of this process in this time. */
   boolean isOutage(int process, long from, long until) {
     return outages.stream()
         .anyMatch(
@@ -183,7 +183,7 @@ final class FaultLog {
                     && until <= outage.until);
   }
 
-  /** When a process fell silent between two moments, if it did; else the second one. */
+  /** The time at which a process fell silent between two moments; the second one if it did not. */
   long silentSince(int process, long from, long until) {
     return ofProcess.getOrDefault(process, List.of()).stream()
         .filter(span -> process != 0 && span.effect.isSilence())
@@ -193,7 +193,7 @@ final class FaultLog {
         .orElse(until);
   }
 
-  /** Whether something was done to the process in this time. */
+  /** Whether a fault hit the process in this time. */
   boolean suffered(int process, long from, long until) {
     return process != 0
         && ofProcess.getOrDefault(process, List.of()).stream()
@@ -201,8 +201,8 @@ final class FaultLog {
   }
 
   /**
-   * When all was over that was done to the process, or to the store, in this time, also if that is
-   * known only by leases that the process lost then; {@code Long.MIN_VALUE} if nothing was.
+   * The end of all faults of the process or the store in this time, including faults known only by
+   * leases that the process lost then; {@code Long.MIN_VALUE} if there was none.
    */
   long disturbedUntil(int process, long from, long until) {
     LongStream faults =
@@ -214,17 +214,17 @@ final class FaultLog {
         unexplained().stream()
             .filter(loss -> loss.process() == process)
             .mapToLong(HistoryEvent::nanos)
-            // A worker looks now and then whether it still holds.
+            // A worker checks its lease only now and then.
             .filter(nanos -> from <= nanos && nanos <= until + ttl / 3);
     return LongStream.concat(faults, lost).max().orElse(Long.MIN_VALUE);
   }
 
-  /** Until when a lock that somebody wants may stay shut, and by which rule. */
+  /** The latest time until which a wanted lock may stay taken, and the rule. */
   record WaitBound(SafetyRule rule, long nanos) {}
 
   /**
-   * @param from since when somebody waits and nobody holds
-   * @param until when somebody held
+   * @param from the begin of the wait without a holder
+   * @param until the time of the next hold
    */
   WaitBound bound(long from, long until) {
     long third = ttl / 3 + patience;
@@ -255,8 +255,8 @@ final class FaultLog {
   }
 
   /**
-   * When the locks of a process that is not heard of are free. Where it takes longer than a TTL,
-   * because others have to watch it, one that comes late begins to watch then.
+   * The time at which the locks of a silent process are free. If that takes longer than a TTL,
+   * because others have to observe it, a late observer starts from its arrival.
    */
   private long silent(long from, long since) {
     return Math.max(from + Math.max(ttl / 3, expiry - ttl), since + expiry) + patience;
@@ -266,7 +266,7 @@ final class FaultLog {
     long excused = 0;
     for (ProcessStall processStall : processStalls) {
       long both = Math.min(until, processStall.until) - Math.max(from, processStall.from);
-      // One that was made by a fault excuses nobody else.
+      // A stall caused by a fault excuses no other process.
       if (both > 0 && !suffered(processStall.process, processStall.from, processStall.until)) {
         excused += both;
       }
@@ -274,7 +274,7 @@ final class FaultLog {
     return excused;
   }
 
-  /** The same for a lock in whose queue processes stand that hold nothing else, and die. */
+  /** The bound for a lock whose queue has processes that hold nothing else, and die. */
   WaitBound bound(WaitAnalysis.HandoffGap handoffGap) {
     WaitBound waitBound = bound(handoffGap.from(), handoffGap.until());
     WaitBound afterWaiters = afterKilledWaiters(handoffGap, ttl / UNSEEN);
@@ -292,17 +292,17 @@ final class FaultLog {
     return deaths().anyMatch(death -> death.effect.delay() == DelayBound.WAITER_BY_SESSION);
   }
 
-  /** Deaths of those that stand in queues, in their order. */
+  /** Deaths of queued processes, in order. */
   private Stream<FaultInterval> deaths() {
     return spans.stream().filter(span -> span.effect.isOfWaiter());
   }
 
   /**
-   * The bound where none of those that died lately can have held: all were dead before somebody
-   * else gave the lock back. Null if one may have held, or if nobody died so lately that it may
-   * stand in the queue still.
+   * The bound if no recently dead process can have held the lock: all were dead before another one
+   * released it. Null if one may have held, or if no death is so recent that the process may still
+   * be in the queue.
    *
-   * @param notice how long before that they must have died, for the store to have seen it
+   * @param notice how long before the release they must have died, for the store to have noticed
    */
   @Nullable WaitBound afterKilledWaiters(WaitAnalysis.HandoffGap handoffGap, long notice) {
     boolean some = false;
@@ -313,7 +313,8 @@ final class FaultLog {
         return null;
       }
     }
-    // However patient: a dead one is waited for up to a TTL, and that must not pass.
+    // Below a TTL regardless of patience: a queue that waits a TTL for dead processes must not
+    // pass.
     long latest = handoffGap.from() + Math.min(patience, ttl / 2);
     return some
         ? new WaitBound(
@@ -322,10 +323,10 @@ final class FaultLog {
   }
 
   /**
-   * Until when a lock may stay shut because of those that died in its queue; the beginning if none
-   * of them can matter. One that died when the lock may have been handed to it has it for a TTL
-   * more. Where a death is seen by a session's end alone, the lock may be handed to one that has
-   * died since, and so on.
+   * The time until which a lock may stay taken because of deaths in its queue; the begin if none is
+   * relevant. A process that died when it may have been handed the lock keeps it for another TTL.
+   * If deaths are detected by ends of sessions only, the lock may be handed to the next dead
+   * process, and so on.
    */
   private long afterDeaths(WaitAnalysis.HandoffGap handoffGap) {
     long most = expiry + ANEW + patience;
@@ -338,7 +339,7 @@ final class FaultLog {
       }
       latest = Math.max(latest, first);
       long handed = death.effect.delay() == DelayBound.WAITER_BY_SESSION ? latest : first;
-      // Before that nobody was handed what a dead one held.
+      // Before that no hold of a dead process was handed on.
       if (death.until > handoffGap.free() + 2 * ttl / 3 && death.until <= handed) {
         latest = Math.max(latest, death.until + most);
       }
@@ -346,7 +347,7 @@ final class FaultLog {
     return latest;
   }
 
-  /** Until when it can be the cause of a lock's being shut. */
+  /** The time until which it can be the reason that a lock stays taken. */
   private long effective(FaultInterval span) {
     return switch (span.effect.delay()) {
       case LOST_WORD, SLOW -> span.until;

@@ -15,50 +15,47 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes a history in, and tells what is wrong with it. The events of one worker come in their
- * order, those of different workers in any. For one thread.
+ * Checks a history. The events of one worker arrive in order, those of different workers in any
+ * order. For one thread.
  */
 public final class HistoryChecker {
-  /** Locks whose names begin so guard their resource by nothing: they are there to be broken. */
+  /** Prefix of locks whose resource is not guarded by tokens: controls that must break. */
   public static final String OPEN = "open-";
 
-  /** Locks whose names begin so are not Mortise's: they are there to be broken. */
+  /** Prefix of locks that are not Mortise's: controls that must break. */
   public static final String NAIVE = "naive-";
 
-  /**
-   * Locks whose names begin so are not Mortise's: queues that do not look who has died, there to be
-   * broken.
-   */
+  /** Prefix of queues that are not Mortise's and ignore deaths: controls that must break. */
   public static final String NAIVE_QUEUE = NAIVE + "queue-";
 
-  /** Locks whose names begin so are wanted by processes that hold nothing else, and may die. */
+  /** Prefix of locks wanted by processes that hold nothing else, and may die. */
   public static final String QUEUE = "queue-";
 
-  /** Locks whose names begin so are wanted by one worker only, which may be dead. */
+  /** Prefix of locks wanted by one worker only, which may be dead. */
   public static final String OWN = "own-";
 
-  /** Locks whose names begin so are asked for as fair ones. */
+  /** Prefix of fair locks. */
   public static final String FAIR = "fair-";
 
-  /** Locks whose names begin so are wanted by a hundred fair waiters of each process. */
+  /** Prefix of locks wanted by a hundred fair waiters of each process. */
   public static final String CROWD = "crowd-";
 
   /**
-   * Locks whose names begin so stay with a process for {@link #IDLE} after it has given them back,
-   * where the store can call them back.
+   * Prefix of locks that stay idle with a process for {@link #IDLE} after their release, if the
+   * store can call them back.
    */
   public static final String STICKY = "sticky-";
 
-  /** How long that is. */
+  /** The idle time of sticky locks. */
   public static final Duration IDLE = Duration.ofSeconds(5);
 
-  /** Tries that were told busy since an idle holder did not answer in time. */
+  /** Tries answered with busy since an idle holder did not answer in time. */
   public static final String UNANSWERED = "unanswered";
 
-  /** Processes that got nothing for 20 TTLs in which others held. */
+  /** Processes without a hold for 20 TTLs in which others held. */
   public static final String UNSERVED = "unserved";
 
-  /** More of a kind say nothing new. */
+  /** The most findings of a kind; more say nothing new. */
   private static final int MOST = 20;
 
   private static final long SECOND = 1_000_000_000;
@@ -68,7 +65,7 @@ public final class HistoryChecker {
 
   private final long ttlNanos;
 
-  /** For how long a process that is dead may hold, or a request that failed, twice. */
+  /** Twice the longest hold of a dead process or a failed request. */
   private final long longestHoldNanos;
 
   private final FaultLog faultLog;
@@ -81,7 +78,7 @@ public final class HistoryChecker {
   private final Map<EventKind, Long> counts = new EnumMap<>(EventKind.class);
   private final Map<String, Long> cycles = new TreeMap<>();
 
-  /** By time; asked once for each violation, and there may be many. */
+  /** By time, a cache: there may be many violations. */
   private final Map<Long, Long> greatestTokens = new HashMap<>();
 
   private final List<HistoryViolation> told = new ArrayList<>();
@@ -91,10 +88,10 @@ public final class HistoryChecker {
   private final Map<SafetyRule, DelayStatistics> delays = new EnumMap<>(SafetyRule.class);
 
   /**
-   * A checker of one run.
+   * Creates the checker of one run.
    *
    * @param ttl of the sessions
-   * @param patience how much longer than it is promised anything may take
+   * @param patience the tolerance beyond promised times
    * @param faultEffects of faults, by name
    */
   public HistoryChecker(Duration ttl, Duration patience, Map<String, FaultEffect> faultEffects) {
@@ -102,7 +99,7 @@ public final class HistoryChecker {
   }
 
   /**
-   * The same for a store that needs longer to free what a dead process held.
+   * The same for a store that takes longer to free holds of a dead process.
    *
    * @param expiry after how long without a word of a process its locks are free at the latest
    */
@@ -114,7 +111,7 @@ public final class HistoryChecker {
     this.starvationCheck = new StarvationCheck(ttlNanos);
   }
 
-  /** Takes the next event of a worker in. */
+  /** Consumes the next event of a worker. */
   public void take(HistoryEvent historyEvent) {
     counts.merge(historyEvent.kind(), 1L, Long::sum);
     if (historyEvent.attempt() > 0 && !historyEvent.lock().startsWith(NAIVE)) {
@@ -143,7 +140,7 @@ public final class HistoryChecker {
         }
       }
       case GAVE -> gave(historyEvent, 0);
-      // In the store it may go on for as long as it takes to be noticed there.
+      // In the store it may continue until its loss is noticed there.
       case GAVE_LOST -> {
         faultLog.take(historyEvent);
         gave(historyEvent, longestHoldNanos);
@@ -184,7 +181,7 @@ public final class HistoryChecker {
     }
   }
 
-  /** A try is over; returns when it began. */
+  /** Ends a try; returns its begin. */
   private long over(HistoryEvent historyEvent) {
     HistoryEvent asked = asking.remove(historyEvent.worker());
     if (asked == null) {
@@ -204,17 +201,17 @@ public final class HistoryChecker {
     return asked.nanos();
   }
 
-  /** Checks all that was taken in. Once. */
+  /** Checks the consumed events. To be called once. */
   public CheckResult check() {
     return check(true, Duration.ZERO);
   }
 
   /**
-   * The same for a store that may let a process go without, or is slower where many wait.
+   * The same for a store that may starve a process, or is slower with many waiters.
    *
-   * @param servesAll whether it does not; else those that went without are counted as {@link
+   * @param servesAll whether it serves all processes; else starved ones are counted as {@link
    *     #UNSERVED}
-   * @param crowdDelay how much longer than others a lock of a {@link #CROWD} may stay shut
+   * @param crowdDelay how much longer than others a lock of a {@link #CROWD} may stay taken
    */
   public CheckResult check(boolean servesAll, Duration crowdDelay) {
     int openLosses = 0;
@@ -296,17 +293,17 @@ public final class HistoryChecker {
   }
 
   /**
-   * A lock that was handed on more than a thousand times a second has tokens ahead of the store's
-   * clock, by a second at most; if it is then forgotten, they may repeat within that second, and
-   * are seen a moment later. And a process that does not know yet what was forgotten goes on with
-   * the tokens that it had, which others see to be old.
+   * A lock that is handed on more than a thousand times a second has tokens ahead of the store's
+   * clock, by a second at most. If it is then forgotten, tokens may repeat within that second, and
+   * are seen a moment later. A process unaware of the loss continues with its tokens, which others
+   * see as old.
    *
-   * <p>Where tokens were set back, they may be any until they have come by the greatest that there
-   * was. Such a store counts the changes of all locks together.
+   * <p>After tokens were set back, they are arbitrary until they pass the former maximum. Such a
+   * store counts the changes of all locks together.
    */
   private FaultLog.@Nullable FaultInterval ahead(HistoryViolation historyViolation) {
     FaultLog.FaultInterval setBack = faultLog.tokensSetBack(historyViolation.nanos());
-    // How great tokens were of locks that were only counted, nobody has written down.
+    // Tokens of locks that were only counted were not recorded.
     if (setBack != null
         && (historyViolation.lock().isEmpty()
             || historyViolation.token() <= greatestToken(setBack.until() + 2 * ttlNanos))) {
@@ -324,7 +321,7 @@ public final class HistoryChecker {
         : null;
   }
 
-  /** The greatest token of those that held before then. */
+  /** The greatest token of holds before then. */
   private long greatestToken(long nanos) {
     return greatestTokens.computeIfAbsent(
         nanos,
@@ -332,7 +329,7 @@ public final class HistoryChecker {
             locks.values().stream().mapToLong(lock -> lock.greatestToken(before)).max().orElse(0));
   }
 
-  /** What ended with its process. */
+  /** Ends holds and tries of killed processes. */
   private void buryTheDead() {
     for (LockHistory lock : locks.values()) {
       for (ObservedHold observedHold : lock.observedHolds) {
@@ -376,7 +373,7 @@ public final class HistoryChecker {
         });
   }
 
-  /** How often the promise of killed waiters is broken, whatever the store may do. */
+  /** The number of violations of the promise on killed waiters, allowed or not. */
   private int delaysByKilledWaiters(LockHistory lock) {
     int[] delays = {0};
     WaitAnalysis.gaps(

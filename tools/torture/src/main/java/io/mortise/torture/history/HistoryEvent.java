@@ -4,10 +4,10 @@ package io.mortise.torture.history;
  * One line of a history: {@code nanos letter worker lock try token more}.
  *
  * @param nanos the host's monotonic clock, which all processes of a host share
- * @param kind what happened
+ * @param kind the kind of event
  * @param worker process times 1,000 and number of the thread; 0 for the run itself
  * @param lock name of the lock, without blanks
- * @param attempt which try of this worker, from 1 on; 0 if it is none
+ * @param attempt the number of the try of this worker, from 1 on; 0 if it is none
  * @param token see {@link EventKind}
  * @param more see {@link EventKind}
  */
@@ -26,7 +26,7 @@ public record HistoryEvent(
     return worker / PROCESS;
   }
 
-  /** As a line, without its end. */
+  /** The event as a line, without its end. */
   public String line() {
     return nanos
         + " "
@@ -46,7 +46,7 @@ public record HistoryEvent(
   /**
    * Reads a line.
    *
-   * @throws IllegalArgumentException if it is none
+   * @throws IllegalArgumentException if it is malformed
    */
   public static HistoryEvent parse(String line) {
     String[] fields = line.split(" ", -1);

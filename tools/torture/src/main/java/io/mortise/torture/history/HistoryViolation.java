@@ -1,59 +1,59 @@
 package io.mortise.torture.history;
 
 /**
- * Something that must not be.
+ * A violation of a promise.
  *
- * @param rule which promise is broken
- * @param lock of which lock
- * @param nanos when it could be seen first
- * @param text what happened, for people
- * @param worker whose hold it is; 0 if it is of nobody alone
- * @param token of that hold; 0 if there is none
+ * @param rule the broken promise
+ * @param lock the name of the lock
+ * @param nanos the earliest time of its detection
+ * @param text a description
+ * @param worker the worker of the hold; 0 if there is no single one
+ * @param token of the hold; 0 if there is none
  */
 public record HistoryViolation(
     SafetyRule rule, String lock, long nanos, String text, int worker, long token) {
-  /** Of nobody alone. */
+  /** A violation without a single worker. */
   public HistoryViolation(SafetyRule rule, String lock, long nanos, String text) {
     this(rule, lock, nanos, text, 0, 0);
   }
 
-  /** What is promised. */
+  /** The promises. */
   public enum SafetyRule {
-    /** Two at a time never both see their leases valid. */
+    /** Two workers never see their leases valid at the same time. */
     EXCLUSION("no two at a time believe that they hold"),
-    /** No token is given out twice. */
+    /** No token is issued twice. */
     UNIQUE_TOKENS("every hold has a token of its own"),
-    /** Who asks after another held gets a greater token. */
+    /** A request made after another hold gets a greater token. */
     RISING_TOKENS("tokens rise"),
-    /** A resource that checks tokens keeps every update that it took. */
+    /** A resource that checks tokens keeps every accepted update. */
     NO_LOST_UPDATE("the guarded resource loses no update"),
-    /** A resource that checks tokens does not refuse whose lease is valid. */
+    /** A resource that checks tokens never refuses a holder with a valid lease. */
     NO_RIGHTFUL_REFUSAL("the guarded resource refuses no valid holder"),
-    /** Nobody is told "busy" where nobody else holds or wants to. */
+    /** No try is answered "busy" without another holder or contender. */
     HONEST_BUSY("busy means that somebody holds or waits"),
-    /** While the store cannot be reached, nobody is told "busy" of a lock that others hold. */
+    /** While the store is unreachable, no try is answered "busy" about other processes' locks. */
     OUTAGE("an outage is never told as busy"),
-    /** A waiter has the lock soon after it was given back. */
+    /** A waiter has the lock soon after its release. */
     WAKE_UP("a waiter has the lock within TTL/3 after it was given back"),
-    /** Lost words keep a lock shut for no longer than it takes to ask again. */
+    /** Lost messages keep a lock taken for no longer than the polling interval. */
     LOST_WORD("lost replies, requests and pushes delay by TTL/3"),
-    /** A slow client delays no longer than a dead one. */
+    /** A slow client causes no longer delay than a dead one. */
     SLOW("a slow network delays by less than a TTL"),
-    /** What a process held that is not heard of goes to a waiter within TTL + 0.5 s. */
+    /** The holds of a silent process go to a waiter within TTL + 0.5 s. */
     CRASH_RELEASE("a dead or silent process's locks are free within TTL + 0.5 s"),
-    /** One that was killed while it waited keeps nobody waiting. */
+    /** A killed waiter delays no other. */
     KILLED_WAITER("a waiter that was killed delays nobody by more than 0.5 s"),
-    /** Live waiters are served, whatever process dies. */
+    /** Live waiters are served, whichever process dies. */
     QUEUE("after a crash a waiter has the lock within TTL + 1 s"),
-    /** After the store was away, or has forgotten, locks can be had again. */
+    /** After an outage or loss of data of the store locks can be acquired again. */
     RETURN("locks work within TTL + 1 s of a server's return or loss of data"),
-    /** Where it is asked for, nobody is served before who waited in the store already. */
+    /** With fair locks no request overtakes a waiter already in the store's queue. */
     FIFO("fair locks are given in the order of their queue"),
-    /** Who lives and asks is served now and then, as long as others are. */
+    /** A live process that asks is served now and then while others are. */
     PROGRESS("no process goes without while others are served"),
-    /** Every lock can be had when the faults are over. */
+    /** Every lock can be acquired when the faults are over. */
     RECOVERY("every lock can be had again after the faults"),
-    /** Nothing is held or waited for when everybody has given up. */
+    /** There are no holds and waits when all processes have given up. */
     NO_LEAK("nothing is left behind");
 
     private final String promise;
@@ -62,7 +62,7 @@ public record HistoryViolation(
       this.promise = promise;
     }
 
-    /** In words. */
+    /** The promise in words. */
     public String promise() {
       return promise;
     }

@@ -11,15 +11,12 @@ import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.function.Consumer;
 
-/**
- * Writes events, each with one call to the system, so that a process which is killed loses none.
- * Thread-safe.
- */
+/** Writes events, each by one system call, so that a killed process loses none. Thread-safe. */
 public final class HistoryWriter implements AutoCloseable {
   private final OutputStream out;
 
   /**
-   * Goes on with a file, or begins one.
+   * Appends to a file, which is created if missing.
    *
    * @throws IOException if it cannot be written
    */
@@ -40,8 +37,8 @@ public final class HistoryWriter implements AutoCloseable {
   }
 
   /**
-   * Reads files one after the other. A last line without its end, of a process that was killed
-   * while it wrote, is left out.
+   * Reads files one after the other. Ignores an incomplete last line, left by a process killed
+   * during a write.
    */
   public static void read(List<Path> files, Consumer<HistoryEvent> historyEvents) {
     for (Path file : files) {

@@ -10,18 +10,18 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 /**
- * What happened to one lock. All checks sort and sweep: O(n log n).
+ * The history of one lock. All checks sort and sweep: O(n log n).
  *
- * <p>Only what must be so by the order of events on one clock is called wrong: of a hold, the time
- * from when its worker had just seen the lease valid until before it last saw it valid; of two
- * holds, that one was there before the other was asked for.
+ * <p>Checks report only violations that are certain by the order of events on one clock. A hold
+ * certainly lasts from the moment after its worker first saw the lease valid to the moment before
+ * it last did. One hold certainly precedes another if it was there before the other's request.
  */
 final class LockHistory {
   /**
-   * A try, and how and when it was over.
+   * A try with its outcome and end.
    *
-   * @param waited whether it was ready to wait
-   * @param queued when the store had shown it; {@code Long.MAX_VALUE} if nobody looked
+   * @param waited whether it would wait
+   * @param queued the time when the store had shown it; {@code Long.MAX_VALUE} if unknown
    */
   record AcquireTrial(
       int worker, long asked, long over, boolean waited, long queued, EventKind end) {
@@ -34,10 +34,10 @@ final class LockHistory {
     }
   }
 
-  /** For how long the grant of a sticky lock is kept. */
+  /** The idle time of the grant of a sticky lock. */
   private static final long STICKY_NANOS = HistoryChecker.IDLE.toNanos();
 
-  /** A try waits at least so long for an idle holder, and remembers that it did not come. */
+  /** The least time that a try waits for an idle holder; failures are remembered. */
   private static final long CALL_NANOS = 50_000_000;
 
   private static final long REMEMBERED_NANOS = 1_000_000_000;
@@ -53,25 +53,25 @@ final class LockHistory {
   private long left;
   private long unanswered;
 
-  /** When a try of a process last waited for an idle holder that did not come. */
+  /** The last time, by process, that a try waited in vain for an idle holder. */
   private final Map<Integer, Long> calledInVain = new HashMap<>();
 
   LockHistory(String name) {
     this.name = name;
   }
 
-  /** A try is over. */
+  /** Records a finished try. */
   void tried(AcquireTrial acquireTrial) {
     acquireTrials.add(acquireTrial);
     if (acquireTrial.end == EventKind.BUSY) {
       busy.add(acquireTrial);
     } else if (acquireTrial.end == EventKind.STALE || acquireTrial.end == EventKind.OUTAGE) {
-      // It may have been granted without anybody's knowing.
+      // It may have been granted unnoticed.
       doubtful.add(acquireTrial);
     }
   }
 
-  /** A try whose process was killed before it knew how it ended. */
+  /** Records a try whose process was killed before the outcome. */
   void unanswered(HistoryEvent asked, long killed) {
     doubtful.add(
         new AcquireTrial(
@@ -99,12 +99,12 @@ final class LockHistory {
     left += historyEvent.more();
   }
 
-  /** Updates that the resource acknowledged and does not have any more. */
+  /** Updates that the resource acknowledged but lost. */
   long lostUpdates() {
     return last < 0 ? 0 : Math.max(0, writes - last);
   }
 
-  /** Pairs of holds that overlapped for certain. */
+  /** Pairs of holds that certainly overlapped. */
   int overlaps(Consumer<HistoryViolation> historyViolations) {
     List<ObservedHold> ordered = new ArrayList<>(observedHolds);
     ordered.sort(Comparator.comparingLong(observedHold -> observedHold.from));
@@ -174,7 +174,7 @@ final class LockHistory {
     }
   }
 
-  /** The greatest token of those that held before then. */
+  /** The greatest token of holds before then. */
   long greatestToken(long nanos) {
     return observedHolds.stream()
         .filter(observedHold -> observedHold.from < nanos)
@@ -183,7 +183,7 @@ final class LockHistory {
         .orElse(0);
   }
 
-  /** Whether its holds have tokens, without which nothing guards its resource. */
+  /** Whether its holds have tokens, which guard its resource. */
   boolean hasTokens() {
     return observedHolds.isEmpty()
         || observedHolds.stream().anyMatch(observedHold -> observedHold.token != 0);
@@ -212,17 +212,16 @@ final class LockHistory {
     }
   }
 
-  /** The worker of what is in the way of all, also of who left it there. */
+  /** The worker of obstacles for all, including the process that left them. */
   private static final int NOBODY = -1;
 
-  /** A time in which a worker held, or asked, or may have held without knowing. */
+  /** A time in which a worker held, or asked, or may have held unknowingly. */
   private record WorkerInterval(int worker, long from, long until) {}
 
   /**
-   * Checks that busy means that somebody holds or waits.
+   * Checks that busy implies another holder or waiter.
    *
-   * @param longestHoldNanos for how long a request that failed, or a dead process, may hold without
-   *     anybody's knowing, twice
+   * @param longestHoldNanos twice the longest unnoticed hold of a failed request or a dead process
    */
   void checkBusy(
       long longestHoldNanos, FaultLog faultLog, Consumer<HistoryViolation> historyViolations) {
@@ -236,7 +235,7 @@ final class LockHistory {
       boolean lost = until == observedHold.killed || disturbed > Long.MIN_VALUE;
       int whose = observedHold.ended > observedHold.gave ? NOBODY : observedHold.worker;
       if (lost && until < Long.MAX_VALUE) {
-        // Nobody gave it back; or what gave it back was lost, and is sent again after close().
+        // It was not released; or its release was lost, and is repeated after close().
         until = Math.max(until, disturbed) + longestHoldNanos;
         whose = NOBODY;
       }
@@ -252,7 +251,8 @@ final class LockHistory {
     }
     spans.sort(Comparator.comparingLong(WorkerInterval::from));
     busy.sort(Comparator.comparingLong(AcquireTrial::over));
-    // The two that last longest, of different workers: what one did itself made nobody busy for it.
+    // The two that last longest, of different workers: its own holds do not make a lock busy for a
+    // worker.
     WorkerInterval first = new WorkerInterval(NOBODY, 0, Long.MIN_VALUE);
     WorkerInterval second = first;
     int next = 0;
@@ -268,7 +268,7 @@ final class LockHistory {
       }
       long until = (first.worker == told.worker ? second : first).until;
       if (sticky && until < told.asked && until + STICKY_NANOS >= told.asked && isCalled(told)) {
-        // Its process may keep the grant idle, and has not come in time.
+        // Its process may keep the grant idle, and has not answered in time.
         unanswered++;
       } else if (until < told.asked) {
         historyViolations.accept(
@@ -281,7 +281,7 @@ final class LockHistory {
     }
   }
 
-  /** Whether a try has waited for an idle holder, or knew that another of its process had. */
+  /** Whether a try has waited for an idle holder, or knew that another try of its process had. */
   private boolean isCalled(AcquireTrial told) {
     if (told.over - told.asked >= CALL_NANOS) {
       calledInVain.put(told.process(), told.over);
@@ -291,7 +291,7 @@ final class LockHistory {
     return before != null && told.over - before < REMEMBERED_NANOS;
   }
 
-  /** How many were told busy since an idle holder did not come in time. */
+  /** The number of tries answered with busy since an idle holder did not answer in time. */
   long unanswered() {
     return unanswered;
   }
@@ -304,7 +304,7 @@ final class LockHistory {
     }
   }
 
-  /** How often it was held first in this time. */
+  /** The number of holds that began in this time. */
   long holdsBetween(long from, long until) {
     return observedHolds.stream()
         .filter(observedHold -> from <= observedHold.from && observedHold.from < until)
@@ -312,8 +312,8 @@ final class LockHistory {
   }
 
   /**
-   * Whether a hold was granted to its process before this moment, or was passed on within it from
-   * one that was: each has the token after the one before.
+   * Whether a hold was granted to its process before this moment, or passed on within the process
+   * from such a hold: tokens then increase by one.
    */
   boolean grantedBefore(int worker, long token, long moment) {
     Map<Long, ObservedHold> ofProcess = new HashMap<>();
@@ -331,17 +331,17 @@ final class LockHistory {
     return observedHold != null;
   }
 
-  /** Whether somebody has asked since, or had asked and was not answered yet. */
+  /** Whether there was a request since then, or one unanswered at that time. */
   boolean wantedAfter(long nanos) {
     return acquireTrials.stream().anyMatch(acquireTrial -> acquireTrial.over > nanos);
   }
 
-  /** Whether somebody has held since. */
+  /** Whether there was a hold since then. */
   boolean heldAfter(long nanos) {
     return observedHolds.stream().anyMatch(observedHold -> observedHold.from > nanos);
   }
 
-  /** While nothing could be asked of the store, only the process itself makes a lock busy. */
+  /** Checks that, while the store is unreachable, only the process itself makes a lock busy. */
   void checkOutages(FaultLog faultLog, Consumer<HistoryViolation> historyViolations) {
     for (AcquireTrial told : busy) {
       if (faultLog.isOutage(told.process(), told.asked, told.over) && !isBusyInside(told)) {
@@ -355,7 +355,7 @@ final class LockHistory {
     }
   }
 
-  /** Whether another worker of the process held it, or waited for it. */
+  /** Whether another worker of the process held it or waited for it. */
   private boolean isBusyInside(AcquireTrial told) {
     return observedHolds.stream()
             .anyMatch(

@@ -1,29 +1,29 @@
 package io.mortise.torture.history;
 
-/** One time that a worker held a lock, as far as it knew. */
+/** A worker's hold of a lock, as it saw it. */
 final class ObservedHold {
   final int worker;
   final String lock;
   final long attempt;
 
-  /** When it began to ask. */
+  /** The begin of its acquire. */
   final long asked;
 
-  /** When it had just seen its lease valid for the first time. */
+  /** The moment after it first saw its lease valid. */
   final long from;
 
   final long token;
 
-  /** The last moment at which it surely believed to hold; at least {@link #from}. */
+  /** The last moment of its certain belief; at least {@link #from}. */
   long sure;
 
-  /** When the end of its giving back was seen; {@code Long.MAX_VALUE} if it never gave back. */
+  /** The time of its confirmed release; {@code Long.MAX_VALUE} if there was none. */
   long ended = Long.MAX_VALUE;
 
-  /** When it had given back, well or not; {@code Long.MAX_VALUE} if never. */
+  /** The end of its release, confirmed or not; {@code Long.MAX_VALUE} if there was none. */
   long gave = Long.MAX_VALUE;
 
-  /** When its process was killed; {@code Long.MAX_VALUE} if never. */
+  /** The death of its process; {@code Long.MAX_VALUE} if it was not killed. */
   long killed = Long.MAX_VALUE;
 
   ObservedHold(HistoryEvent holds, long asked) {

@@ -8,12 +8,11 @@ import java.util.TreeMap;
 import java.util.function.Consumer;
 
 /**
- * Who lives and asks, gets something for as long as others do: a process that is stuck makes no
- * other promise look broken, but for delays. Counts in TTLs, in each of which a process held
- * something or did not. For one thread.
+ * Checks that a live process that asks is granted locks while others are: a stuck process breaks no
+ * other promise, apart from delays. Counts the TTLs in which a process held a lock. For one thread.
  */
 final class StarvationCheck {
-  /** A session is lost and opened anew in a few. */
+  /** Far more than the few in which a session is lost and reopened. */
   private static final int MOST = 20;
 
   private final long ttl;
@@ -29,7 +28,7 @@ final class StarvationCheck {
     this.ttl = ttlNanos;
   }
 
-  /** Something that a worker of a process saw. */
+  /** Consumes an event of a worker. */
   void take(HistoryEvent historyEvent) {
     ProcessActivity processActivity =
         lives.computeIfAbsent(historyEvent.process(), process -> new ProcessActivity());
@@ -71,7 +70,7 @@ final class StarvationCheck {
         });
   }
 
-  /** Whether something was done to the process itself, or had its end a TTL before. */
+  /** Whether the process itself had a fault, or one that ended less than a TTL before. */
   private boolean wasDisturbed(FaultLog faultLog, int process, int place) {
     return faultLog.suffered(process, (place - 1) * ttl, (place + 1) * ttl);
   }

@@ -9,7 +9,7 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who held which lock when, as far as the clients saw it, to be drawn. Takes the same events as a
+ * The holds of all locks over time, as seen by clients, for a chart. Consumes the same events as a
  * {@link HistoryChecker}. For one thread.
  */
 public final class Timeline {
@@ -23,35 +23,35 @@ public final class Timeline {
   private final Map<Integer, Long> killed = new HashMap<>();
   private final Map<String, HistoryEvent> under = new HashMap<>();
 
-  /** How a hold ended, as its worker saw it. */
+  /** The end of a hold, as seen by its worker. */
   public enum HoldEnd {
     GAVE,
-    /** It saw that its lease was not valid any more. */
+    /** It saw that its lease was no longer valid. */
     LOST,
     KILLED,
-    /** The run was over before. */
+    /** The run ended before. */
     NONE
   }
 
   /**
    * A hold. Times are nanoseconds since the run began.
    *
-   * @param from when its worker had just seen its lease valid for the first time
-   * @param sure when it last saw it valid
-   * @param ended when it had given it back, saw it lost or was killed; at least {@code sure}
+   * @param from the moment after its worker first saw its lease valid
+   * @param sure the last moment at which it saw it valid
+   * @param ended the time of its release, detected loss or death; at least {@code sure}
    */
   public record DrawnHold(int process, long from, long sure, long ended, HoldEnd end) {}
 
-  /** Two that both believed to hold a lock; what is common to both. */
+  /** The common time of two beliefs to hold a lock. */
   public record Overlap(long from, long to, int process, int other) {}
 
-  /** A fault, and the process that it was done to; 0 for none. */
+  /** A fault with its affected process; 0 for none. */
   public record FaultBand(String fault, int process, long from, long to) {}
 
   /** A finding. */
   public record ViolationMark(String lock, long at, String text) {}
 
-  /** A hold as its events come in. */
+  /** A hold whose events are being consumed. */
   private static final class HeldSpan {
     private final int worker;
     private final long attempt;
@@ -73,13 +73,13 @@ public final class Timeline {
     }
   }
 
-  /** Of a run that lasted from one moment to another. */
+  /** Creates the timeline of a run between two moments. */
   public Timeline(long began, long ended) {
     this.began = began;
     this.length = Math.max(1, ended - began);
   }
 
-  /** How long the run took, in nanoseconds. */
+  /** The duration of the run, in nanoseconds. */
   public long length() {
     return length;
   }
@@ -88,7 +88,7 @@ public final class Timeline {
     return Math.max(0, Math.min(length, nanos - began));
   }
 
-  /** Takes an event in. */
+  /** Consumes an event. */
   public void take(HistoryEvent event) {
     long at = since(event.nanos());
     switch (event.kind()) {
@@ -101,7 +101,7 @@ public final class Timeline {
       }
       case GAVE -> end(event, HoldEnd.GAVE, at);
       case LOST, GAVE_LOST -> end(event, HoldEnd.LOST, at);
-      // Its holds may be read later than this.
+      // Its holds may be consumed later than this event.
       case KILLED -> killed.put(event.process(), at);
       case FAULT -> under.put(event.lock() + event.worker(), event);
       case HEALED -> {
@@ -127,7 +127,7 @@ public final class Timeline {
     return span == null || span.attempt != event.attempt() ? null : span;
   }
 
-  /** What comes first is what it saw: to give a lost lease back says nothing more. */
+  /** The first event decides: the release of a lost lease adds nothing. */
   private void end(HistoryEvent event, HoldEnd end, long at) {
     HeldSpan span = span(event);
     if (span != null && span.end == HoldEnd.NONE) {
@@ -145,12 +145,12 @@ public final class Timeline {
             historyViolation.rule().promise() + ": " + historyViolation.text()));
   }
 
-  /** The locks that were held, in the order of their names. */
+  /** The names of the held locks, in order. */
   public List<String> locks() {
     return List.copyOf(held.keySet());
   }
 
-  /** The holds of a lock, in the order in which they began. */
+  /** The holds of a lock, in the order of their begin. */
   public List<DrawnHold> holds(String lock) {
     return held.getOrDefault(lock, List.of()).stream()
         .map(this::drawn)
@@ -169,7 +169,7 @@ public final class Timeline {
         isKilled ? HoldEnd.KILLED : span.end);
   }
 
-  /** Where two believed at a time that they held a lock. */
+  /** Times at which two workers believed to hold a lock. */
   public List<Overlap> overlaps(String lock) {
     List<Overlap> overlaps = new ArrayList<>();
     DrawnHold longest = null;
@@ -184,12 +184,12 @@ public final class Timeline {
     return overlaps;
   }
 
-  /** What went wrong when. */
+  /** The faults. */
   public List<FaultBand> faults() {
     return faults;
   }
 
-  /** What was found. */
+  /** The findings. */
   public List<ViolationMark> marks() {
     return violationMarks;
   }

@@ -7,14 +7,14 @@ import java.util.List;
 import java.util.PriorityQueue;
 import java.util.function.Consumer;
 
-/** How long a lock stayed shut although somebody wanted it, and in which order it was given. */
+/** The times for which a wanted lock stayed taken, and the order of its grants. */
 final class WaitAnalysis {
   /**
-   * A time in which somebody waited and nobody held.
+   * A time with a waiter but without a holder.
    *
-   * @param from when the last holder had given back, or when somebody began to wait
-   * @param until when somebody held, or had waited for as long as it wanted
-   * @param free when the last holder had given back, or was not heard of any more
+   * @param from the end of the last hold, or the begin of the wait
+   * @param until the begin of the next hold, or the timeout of the wait
+   * @param free the end of the last hold, or the last sign of its holder
    */
   record HandoffGap(long from, long until, long free) {}
 
@@ -74,11 +74,11 @@ final class WaitAnalysis {
   }
 
   /**
-   * Waits that the store had shown in its queue, and that were overtaken by who asked after that.
-   * Waits during which something went wrong are left out.
+   * Finds waits that the store had shown in its queue, and that were overtaken by later requests.
+   * Ignores waits with a fault meanwhile.
    *
-   * @param each hears of the one that was overtaken, and of the latest possible overtaker
-   * @return how many waits were judged
+   * @param each receives the overtaken wait, and the latest possible overtaker
+   * @return the number of judged waits
    */
   static int overtaken(LockHistory lock, FaultLog faultLog, Consumer<AcquireTrial> each) {
     List<AcquireTrial> queued = new ArrayList<>();

@@ -1,4 +1,4 @@
-/** What happened in a torture run, one line an event, and what is wrong with it. */
+/** The history of a torture run, one line per event, and its check. */
 @NullMarked
 package io.mortise.torture.history;
 

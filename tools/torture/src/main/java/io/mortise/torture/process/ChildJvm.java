@@ -12,8 +12,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A JVM on the class path of this one, told lines and answering lines, which can be stopped and
- * killed like any process. Gone after {@link #close()}, and when this process ends. For one thread.
+ * A JVM on the class path of this one, controlled by lines of text, which can be paused and killed.
+ * Ends with {@link #close()}, and with this process. For one thread.
  */
 public final class ChildJvm implements AutoCloseable {
   private final Process process;
@@ -22,12 +22,12 @@ public final class ChildJvm implements AutoCloseable {
   private final BufferedWriter orders;
 
   /**
-   * Starts one.
+   * Starts a JVM.
    *
-   * @param prefix what stands before the command, to change what it sees of its host
-   * @param options of the JVM, besides those that make a small one start fast
-   * @param main its main class; gets no arguments, which others could see
-   * @param errors where its standard error goes
+   * @param prefix prefix of the command, which may change the process's view of its host
+   * @param options of the JVM, in addition to those for a fast start and small size
+   * @param main its main class; gets no arguments, which other users could see
+   * @param errors the file for its standard error
    */
   public ChildJvm(
       List<String> prefix, List<String> options, Class<?> main, ProcessBuilder.Redirect errors) {
@@ -38,10 +38,9 @@ public final class ChildJvm implements AutoCloseable {
     command.addAll(List.of("-cp", classPath(), main.getName()));
     try {
       process = new ProcessBuilder(command).redirectError(errors).start();
-      // Its input ends with this process, however that ends: one that is stopped would stay for
-      // ever.
+      // Its input ends with this process in any case: a paused child would stay for ever.
       lifeline = new ProcessBuilder("sh", "-c", "read _; kill -9 " + process.pid()).start();
-      // Its number may be another's later.
+      // The process id may be reused later.
       var unused = process.onExit().thenRun(lifeline::destroyForcibly);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
@@ -50,7 +49,7 @@ public final class ChildJvm implements AutoCloseable {
     orders = process.outputWriter();
   }
 
-  /** Whatever folder the process is started in. */
+  /** Absolute, hence independent of the working directory. */
   private static String classPath() {
     List<String> entries = new ArrayList<>();
     for (String entry : System.getProperty("java.class.path").split(File.pathSeparator, -1)) {
@@ -59,7 +58,7 @@ public final class ChildJvm implements AutoCloseable {
     return String.join(File.pathSeparator, entries);
   }
 
-  /** Tells it a line. */
+  /** Sends it a line. */
   public void tell(String line) {
     try {
       orders.write(line);
@@ -79,22 +78,22 @@ public final class ChildJvm implements AutoCloseable {
     }
   }
 
-  /** Its number. */
+  /** Its process id. */
   public long pid() {
     return process.pid();
   }
 
-  /** SIGSTOP: it stands still, wherever it is. */
+  /** Sends SIGSTOP: it pauses, wherever it is. */
   public void pause() {
     signal("-STOP");
   }
 
-  /** SIGCONT: it goes on, and knows nothing of the time between. */
+  /** Sends SIGCONT: it resumes, unaware of the pause. */
   public void resume() {
     signal("-CONT");
   }
 
-  /** SIGKILL. */
+  /** Sends SIGKILL. */
   public void kill() {
     process.destroyForcibly();
     try {

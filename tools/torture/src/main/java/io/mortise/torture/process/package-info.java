@@ -1,4 +1,4 @@
-/** Client processes that can be stopped and killed. */
+/** Client processes that can be paused and killed. */
 @NullMarked
 package io.mortise.torture.process;
 

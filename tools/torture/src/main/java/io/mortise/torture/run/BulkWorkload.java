@@ -22,10 +22,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
-/**
- * Cycles in numbers too great to be written down one by one: each is checked where it happens, and
- * they are counted.
- */
+/** Cycles too numerous to be recorded: each is checked on the spot, and counted. */
 final class BulkWorkload {
   /** Cycles that went to the store. */
   static final String REMOTE = "remote";
@@ -33,7 +30,7 @@ final class BulkWorkload {
   /** Cycles in which a lock went from thread to thread of its process, without the store. */
   static final String LOCAL = "local";
 
-  /** Threads that pass one lock on: one that works, one that wakes, one that waits. */
+  /** Threads that pass one lock on: one working, one waking up, one waiting. */
   static final int PASSERS = 3;
 
   private static final long WORK_NANOS = 10_000_000;
@@ -46,10 +43,10 @@ final class BulkWorkload {
   private final int process;
   private final boolean hasTokens;
 
-  /** The greatest token with which somebody has come in, of the lock that is passed on. */
+  /** The greatest token so far of the lock that is passed on. */
   private final AtomicLong last = new AtomicLong();
 
-  /** For all threads of a process. */
+  /** Creates the workload of all threads of a process. */
   BulkWorkload(LockClient locks, HistoryWriter history, int process) {
     this.locks = locks;
     this.history = history;
@@ -70,7 +67,7 @@ final class BulkWorkload {
             System.nanoTime(), EventKind.BROKEN, worker, safetyRule.name(), 0, token, 0));
   }
 
-  /** Takes some locks that nobody else wants again and again, all at a time. */
+  /** Repeatedly acquires some uncontended locks, all concurrently. */
   void takeRemotely(int worker, BooleanSupplier goOn, int width) throws InterruptedException {
     long[] tokens = new long[width];
     List<CompletableFuture<Boolean>> cycles = new ArrayList<>();
@@ -115,7 +112,7 @@ final class BulkWorkload {
     try {
       return cycle.get(2 * PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
     } catch (ExecutionException e) {
-      // The store is in trouble, or the lease was lost.
+      // The store is unavailable, or the lease was lost.
       return false;
     } catch (TimeoutException e) {
       throw new IllegalStateException("Neither granted nor refused.", e);
@@ -123,10 +120,10 @@ final class BulkWorkload {
   }
 
   /**
-   * Takes the one lock that all {@link #PASSERS} threads of this process want, in bursts that all
-   * of them begin together: one that is alone gets it from the store. A burst lasts from the first
-   * hold on, however long the store took to give that. Without tokens nobody could tell what came
-   * from the store, so then it does nothing.
+   * Repeatedly acquires the one lock that all {@link #PASSERS} threads of this process want, in
+   * bursts that all begin together: a lone thread would get it from the store. The time of a burst
+   * counts from the first hold, however slow its grant. Does nothing without tokens, as grants of
+   * the store could not be recognized.
    */
   void takeLocally(int worker, BooleanSupplier goOn) throws InterruptedException {
     if (!hasTokens) {
@@ -165,9 +162,9 @@ final class BulkWorkload {
   }
 
   /**
-   * Checks a hold: a lease that is valid still when it is looked at was valid when it looked around
-   * before. Returns whether it was passed on by the one before: it has the next token then, while
-   * what is left of a block of tokens is void when the store grants anew.
+   * Checks a hold: a lease that is valid now was valid at the check before. Returns whether it was
+   * passed on by the previous holder: it then has the next token, whereas a new grant of the store
+   * discards the rest of a block of tokens.
    */
   private boolean follows(int worker, Lease lease) {
     long token = lease.token();

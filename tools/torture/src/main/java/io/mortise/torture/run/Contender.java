@@ -25,24 +25,24 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A thread that takes locks and gives them back, writes down what it sees, and now and then changes
- * what they guard. For one thread.
+ * A thread that acquires and releases locks, records its observations, and sometimes updates the
+ * guarded resources. For one thread.
  */
 final class Contender {
-  /** Locks whose names begin so are wanted by all. */
+  /** Prefix of locks wanted by all. */
   static final String HOT = "hot-";
 
   private static final LockOptions STAYS = LockOptions.DEFAULTS.withSticky(HistoryChecker.IDLE);
 
-  /** One visit of a sticky lock in so many is to that of another process. */
+  /** One in this many acquires of sticky locks is of another process's lock. */
   private static final int DISTURBS = 8;
 
   private static final Duration WAIT = Duration.ofSeconds(10);
 
-  /** One update of so many takes its time. */
+  /** One in this many updates is slow. */
   private static final int SELDOM = 16;
 
-  /** How long it thinks, and at most as long again, between reading and writing unguarded. */
+  /** The least time between an unguarded read and write; at most twice that. */
   private static final int THOUGHT_MILLIS = 100;
 
   private static final int LOOK_MILLIS = 20;
@@ -76,16 +76,16 @@ final class Contender {
   }
 
   /**
-   * How many locks there are.
+   * The numbers of locks.
    *
-   * @param hot that all want
-   * @param sticky that stay with a process
+   * @param hot wanted by all
+   * @param sticky kept idle by a process
    */
   record LockCounts(int hot, int sticky) {}
 
   /**
-   * What it was given; the token is asked for once, since a lost lease tells it no more. It is 0
-   * where the store has none: then nothing guards what the lock is for.
+   * A grant, with the token read once, since a lost lease no longer reports it. The token is 0 if
+   * the store has none: the resource is then unguarded.
    */
   private record ContenderGrant(Lease lease, long token) {
     boolean isValid() {
@@ -93,7 +93,7 @@ final class Contender {
     }
   }
 
-  /** Null if it was lost before anybody could look at it. */
+  /** Returns the grant; null if it was lost before its token was read. */
   private @Nullable ContenderGrant granted(Lease lease, String lock) {
     try {
       return new ContenderGrant(lease, hasTokens ? lease.token() : 0);
@@ -112,7 +112,7 @@ final class Contender {
     history.add(new HistoryEvent(nanos, eventKind, worker, lock, attempt, token, more));
   }
 
-  /** Locks that all want, sticky ones, and one that only it wants. */
+  /** Contends for locks that all want, for sticky ones, and for one that only it wants. */
   void contend(BooleanSupplier goOn) throws IOException, InterruptedException {
     while (goOn.getAsBoolean()) {
       String lock =
@@ -135,7 +135,7 @@ final class Contender {
     }
   }
 
-  /** One that its process takes again and again, and that others disturb. */
+  /** Returns the name of a sticky lock: mostly its process's own, sometimes another's. */
   private String sticky() {
     boolean disturbs = random.nextInt(DISTURBS) == 0;
     int home = worker / HistoryEvent.PROCESS;
@@ -146,9 +146,8 @@ final class Contender {
   }
 
   /**
-   * A fair lock, held for a moment each time. Looks into the store until its queue shows the wait,
-   * so that it is known who was first. A store without a queue shows none, and keeps no order
-   * between processes.
+   * Acquires a fair lock for a moment each time. Inspects the store until its queue shows the wait,
+   * to know the order. A store without a queue shows none, and keeps no order between processes.
    */
   void waitFairly(BooleanSupplier goOn) throws InterruptedException {
     String lock = HistoryChecker.FAIR + 0;
@@ -158,7 +157,7 @@ final class Contender {
       try {
         lease = acquireFairly(lock);
       } catch (UnsupportedByStoreException e) {
-        // A store that refuses fair locks: somebody has to answer.
+        // The store refuses fair locks: record an outcome.
         log(EventKind.TIMED_OUT, lock, 0, 0);
         return;
       }
@@ -180,7 +179,7 @@ final class Contender {
     log(EventKind.ASKS, lock, 0, 0);
     CompletableFuture<Lease> asked = fair.acquireAsync(WAIT);
     while (!asked.isDone() && looks) {
-      // Who has the lock does not wait for a look that has got stuck.
+      // A granted wait does not wait for a stuck inspection.
       CompletableFuture<Boolean> look =
           CompletableFuture.supplyAsync(() -> isShown(lock, label), Contender::aside);
       awaitOne(asked, look);
@@ -208,13 +207,13 @@ final class Contender {
     thread.start();
   }
 
-  /** Whatever becomes of it. */
+  /** Waits until one of them is completed in any way. */
   private static void awaitOne(CompletableFuture<?> one, CompletableFuture<?> other)
       throws InterruptedException {
     try {
       CompletableFuture.anyOf(one, other).get();
     } catch (ExecutionException e) {
-      // Seen by who asks for the result.
+      // Reported to the caller that reads the result.
     }
   }
 
@@ -232,8 +231,8 @@ final class Contender {
   }
 
   /**
-   * A lock that only it wants, held until it is lost: then its process could not renew, and its
-   * waiters have lost their places in queues, which nothing else in the history would tell.
+   * Holds a lock that only it wants, until it is lost: then its process could not renew, and its
+   * waiters have lost their places in queues, which no other event shows.
    */
   void keepHolding(BooleanSupplier goOn) throws InterruptedException {
     String lock = HistoryChecker.OWN + worker;
@@ -252,7 +251,7 @@ final class Contender {
     }
   }
 
-  /** A lock of Mortise, and a resource that does not look at tokens: must break under a pause. */
+  /** A lock of Mortise with a resource that ignores tokens: must break under a pause. */
   void writeUnfenced(BooleanSupplier goOn) throws IOException, InterruptedException {
     String lock = HistoryChecker.OPEN + 0;
     while (goOn.getAsBoolean()) {
@@ -268,7 +267,7 @@ final class Contender {
     }
   }
 
-  /** A lock with a time and without an owner: must break under a pause. */
+  /** A lock with an expiry but without an owner: must break under a pause. */
   void lockNaively(BooleanSupplier goOn) throws IOException, InterruptedException {
     String lock = HistoryChecker.NAIVE + 0;
     while (goOn.getAsBoolean()) {
@@ -285,7 +284,7 @@ final class Contender {
     }
   }
 
-  /** A lock for which its process waits and holds nothing else; held for a moment each time. */
+  /** Waits for a lock in a process that holds no other; holds it for a moment each time. */
   void waitInQueue(BooleanSupplier goOn) throws IOException, InterruptedException {
     String lock = HistoryChecker.QUEUE + 0;
     while (goOn.getAsBoolean()) {
@@ -301,7 +300,7 @@ final class Contender {
     }
   }
 
-  /** A queue that waits for the dead: must delay the others when a waiter is killed. */
+  /** A queue that waits for dead processes: must cause delays when a waiter is killed. */
   void waitInNaiveQueue(BooleanSupplier goOn) throws IOException, InterruptedException {
     String lock = HistoryChecker.NAIVE_QUEUE + 0;
     while (goOn.getAsBoolean()) {
@@ -345,7 +344,7 @@ final class Contender {
     return null;
   }
 
-  /** Whether it believes that it holds; if so, it did at the time that is written down. */
+  /** Whether it believes that it holds; if so, it did at the recorded time. */
   private boolean sees(ContenderGrant lease, String lock) {
     boolean valid = lease.isValid();
     log(valid ? EventKind.HOLDS : EventKind.STALE, lock, lease.token(), 0);
@@ -365,7 +364,7 @@ final class Contender {
     } catch (LeaseLostException e) {
       log(EventKind.GAVE_LOST, lock, 0, 0);
     } catch (LockException e) {
-      // What became of it, the store knows.
+      // Only the store knows its outcome.
       log(EventKind.GAVE_LOST, lock, 0, 1);
     }
   }
@@ -392,7 +391,9 @@ final class Contender {
     log(EventKind.WROTE, lock, 0, 0);
   }
 
-  /** For long enough that another can be killed meanwhile, and short of a TTL. */
+  /**
+   * The duration of a hold: long enough for the kill of another process, and shorter than a TTL.
+   */
   private int stay() {
     int least = Math.toIntExact(ttl.toMillis() / 10);
     return least + random.nextInt(least + 1);

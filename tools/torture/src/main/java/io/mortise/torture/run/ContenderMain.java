@@ -17,21 +17,21 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * A client process: reads its settings, {@code name=value} a line up to an empty one, then contends
- * until its input says {@code stop} or ends. Says {@code ready} when it has connected, and {@code
- * done} when it has given all back. At {@code fill N} it fills its heap with what takes about N ms
- * to collect, and at {@code collect} it says how long that took.
+ * until its input is {@code stop} or ends. Prints {@code ready} when it has connected, and {@code
+ * done} when it has released all locks. At {@code fill N} it fills its heap with garbage that takes
+ * about N ms to collect; at {@code collect} it prints the time of the collection.
  */
 final class ContenderMain {
-  /** One that takes locks of all kinds, and holds some all the time. */
+  /** A process that acquires locks of all kinds, and holds some permanently. */
   static final String CONTENDER = "contender";
 
-  /** One that only stands in queues. */
+  /** A process that only waits in queues. */
   static final String WAITER = "waiter";
 
   /**
    * Contends.
    *
-   * @param args none: others could see them, and URLs have passwords
+   * @param args none: other users could see them, and URLs have passwords
    */
   public static void main(String[] args) throws IOException, InterruptedException {
     BufferedReader in =
@@ -131,7 +131,7 @@ final class ContenderMain {
     start(workerLoop, 1);
   }
 
-  /** Starts a thread that stands for several workers, of which it is told the first. */
+  /** Starts a thread for several workers, passing the number of the first. */
   private void start(WorkerLoop workerLoop, int many) {
     int worker = process * HistoryEvent.PROCESS + workers + 1;
     workers += many;
@@ -149,7 +149,7 @@ final class ContenderMain {
     threads.add(thread);
   }
 
-  /** Until it is told to stop. Ends the process if nobody is there any more to tell it. */
+  /** Executes commands until {@code stop}. Ends the process if its input ends. */
   private void execute(BufferedReader in) throws IOException {
     HeapFiller heapFiller = new HeapFiller();
     for (String line = in.readLine(); line != null; line = in.readLine()) {
@@ -170,7 +170,7 @@ final class ContenderMain {
     Runtime.getRuntime().halt(1);
   }
 
-  /** A store that is troubled right now is tried again. */
+  /** Connects, retrying while the store is unavailable. */
   private static LockClient connect(String url, Duration ttl, int process, StickyCounter retakes)
       throws InterruptedException {
     for (int tries = 1; ; tries++) {

@@ -7,18 +7,18 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
-/** A client process and its way to the server. For one thread. */
+/** A client process with its proxies to the servers. For one thread. */
 final class ContenderProcess implements AutoCloseable {
   private final int number;
   private final List<FaultInjectionProxy> faultInjectionProxies;
   private final ChildJvm process;
 
   /**
-   * Starts one; returns when it has connected.
+   * Starts a client; returns when it has connected.
    *
    * @param faultInjectionProxies through which it reaches the servers
    * @param heap in megabytes
-   * @param folder for what it says in despair, and for what it leaves behind if it is killed
+   * @param folder for its error output, and for files left after a kill
    */
   ContenderProcess(
       int number,
@@ -31,7 +31,8 @@ final class ContenderProcess implements AutoCloseable {
     process =
         new ChildJvm(
             List.of(),
-            // Nearly all of it is for what stays: a heap that grows is collected each time.
+            // Nearly all of the heap is old generation: a growing heap would be collected each
+            // time.
             List.of(
                 "-Xms" + heap + "m",
                 "-Xmx" + heap + "m",
@@ -61,18 +62,18 @@ final class ContenderProcess implements AutoCloseable {
     return number;
   }
 
-  /** Its ways to the servers. */
+  /** Its proxies to the servers. */
   List<FaultInjectionProxy> relays() {
     return faultInjectionProxies;
   }
 
-  /** Its heap is filled with what takes about so long to collect. Blocks. */
+  /** Fills its heap with garbage that takes about this time to collect. Blocks. */
   void fill(Duration pause) {
     process.tell("fill " + pause.toMillis());
     expect("filled");
   }
 
-  /** It collects that, and stands still meanwhile. Blocks; returns for how long it says it did. */
+  /** Has it collect that, which pauses it. Blocks; returns the pause that it reports. */
   Duration collect() {
     process.tell("collect");
     String line = process.answer();
@@ -82,17 +83,17 @@ final class ContenderProcess implements AutoCloseable {
     return Duration.ofMillis(Long.parseLong(line));
   }
 
-  /** SIGSTOP. */
+  /** Sends SIGSTOP. */
   void pause() {
     process.pause();
   }
 
-  /** SIGCONT. */
+  /** Sends SIGCONT. */
   void resume() {
     process.resume();
   }
 
-  /** SIGKILL. */
+  /** Sends SIGKILL. */
   void kill() {
     process.kill();
   }
@@ -102,7 +103,7 @@ final class ContenderProcess implements AutoCloseable {
     process.tell("stop");
   }
 
-  /** Waits until it has given all back. */
+  /** Waits until it has released all locks. */
   void awaitFinish() {
     expect("done");
   }

@@ -21,15 +21,15 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A crowd: a hundred fair waiters of each process, all for one lock. Each stands in the store's
- * queue for itself, and gives the lock back at once. However many they are, a free lock must go to
- * one of them soon.
+ * A crowd: a hundred fair waiters of each process for one lock. Each has its own place in the
+ * store's queue, and releases the lock at once. However many they are, a free lock must go to one
+ * of them soon.
  */
 final class CrowdWorkload {
   /** Waiters of one process. */
   static final int WAITERS = 100;
 
-  /** Longer than it takes most stores to serve all of them. */
+  /** Longer than most stores need to serve all of them. */
   private static final Duration WAIT = Duration.ofSeconds(10);
 
   private static final long HOLD_MILLIS = 5;
@@ -50,7 +50,7 @@ final class CrowdWorkload {
   }
 
   /**
-   * Runs all waiters of a process until it is over. Blocks. A store without a queue has no crowd.
+   * Runs all waiters of a process to the end. Blocks. A store without a queue has no crowd.
    *
    * @param firstWorker the number of the first of {@link #WAITERS} workers
    */

@@ -26,28 +26,28 @@ import java.util.concurrent.TimeoutException;
 import java.util.regex.Pattern;
 
 /**
- * What the guarantee table says of the store under torture, as it is set up: a run that sees more
- * go wrong fails. Immutable.
+ * The guarantees of the store under torture, in its setup, by the guarantee table: a run with
+ * further violations fails. Immutable.
  */
 public final class ExpectedGuarantees {
   private static final Duration PATIENCE = Duration.ofSeconds(20);
 
-  /** Rows of clockless stores, where others have to see that a process is not heard of. */
+  /** Rows of clockless stores, where others have to observe that a process is silent. */
   private static final Pattern OBSERVED =
       Pattern.compile("(etcd|consul|nats|dynamodb|database)(/.*)?");
 
   private final String mode;
 
-  /** How much later than a TTL after its last renewal the store frees a hold. */
+  /** The time beyond a TTL after the last renewal until the store frees a hold. */
   private final Duration lag;
 
-  /** Whether a waiter that was killed is passed over; else its session has to end. */
+  /** Whether a killed waiter is skipped; else its session has to end first. */
   private final boolean skipsDead;
 
-  /** Whether a process that waits is served, however often others ask. */
+  /** Whether a waiting process is served, however often others ask. */
   private final boolean servesAll;
 
-  /** Whether a crowd waits longer than few do. */
+  /** Whether a crowd waits longer than few waiters. */
   private final boolean delaysCrowds;
 
   private final Map<InjectedFault, Guarantee> cells;
@@ -61,20 +61,20 @@ public final class ExpectedGuarantees {
     this.mode = mode;
     this.lag = lag;
     this.delaysCrowds = delaysCrowds;
-    // Without a queue nobody hands over: those that wait ask again, now and then.
+    // Without a queue there is no hand-off: waiters poll.
     this.skipsDead =
         capabilities.containsAll(EnumSet.of(Capability.QUEUE, Capability.SKIPS_DISCONNECTED));
-    // A quorum has no queue, but a process leaves its lock to others before it takes it again.
+    // A quorum has no queue, but a process yields its lock to others before acquiring it again.
     this.servesAll = capabilities.contains(Capability.QUEUE) || mode.startsWith("quorum");
     this.cells = cells;
   }
 
   /**
-   * Asks the store which row of the table it is.
+   * Asks the store for its row of the table.
    *
-   * @param injectedFaults that will happen
-   * @throws IllegalStateException if the store does not tell, or if a fault will happen of which
-   *     the table says that this store cannot have it
+   * @param injectedFaults that will be injected
+   * @throws IllegalStateException if the store does not tell, or if the table excludes one of the
+   *     faults for this store
    */
   public static ExpectedGuarantees of(String url, Set<InjectedFault> injectedFaults)
       throws InterruptedException {
@@ -96,7 +96,7 @@ public final class ExpectedGuarantees {
       row.flatMap(there -> strictest(table, there, injectedFault))
           .ifPresent(cell -> cells.put(injectedFault, cell));
     }
-    // Without sessions each hold is a thing of its own in the store, with a lag that matters.
+    // Without sessions each hold is separate in the store, with a significant lag.
     Duration lag = profile.can(Capability.SESSION) ? Duration.ZERO : profile.expiryLag();
     boolean delaysCrowds =
         row.isPresent() && table.cell(mode, "crowd").answer() == GuaranteeLevel.DELAYED;
@@ -104,7 +104,7 @@ public final class ExpectedGuarantees {
         row.isPresent() ? mode : "", lag, profile.capabilities(), delaysCrowds, cells);
   }
 
-  /** A fault that is a case of two columns has to keep to the better one. */
+  /** The better cell, for a fault that belongs to two columns. */
   private static Optional<Guarantee> strictest(
       GuaranteeTable table, StoreMode row, InjectedFault injectedFault) {
     List<Guarantee> cells =
@@ -124,35 +124,32 @@ public final class ExpectedGuarantees {
     return cells.stream().min(Comparator.comparing(Guarantee::answer));
   }
 
-  /** The row; empty if the table has none for this store: then no promise may ever be broken. */
+  /** The row; empty if the table has none for this store: then every promise must be kept. */
   public String mode() {
     return mode;
   }
 
-  /** The cell that a fault has to behave as; empty if the table has none. */
+  /** The cell of a fault; empty if the table has none. */
   public Optional<Guarantee> cell(InjectedFault injectedFault) {
     return Optional.ofNullable(cells.get(injectedFault));
   }
 
-  /**
-   * After how long without a word of a process its locks are free at the latest, if somebody wants
-   * them.
-   */
+  /** The longest time until the locks of a silent process are free, if wanted. */
   Duration expiry(Duration ttl) {
     return OBSERVED.matcher(mode).matches() ? ttl.multipliedBy(2) : ttl.plus(lag);
   }
 
-  /** How much later than few waiters the next of a crowd has a lock: within a TTL, not a third. */
+  /** The additional delay of a hand-off in a crowd: within a TTL instead of a third. */
   Duration crowdDelay(Duration ttl) {
     return delaysCrowds ? ttl.multipliedBy(2).dividedBy(3) : Duration.ZERO;
   }
 
-  /** Whether a process that waits is served, however often others ask. */
+  /** Whether a waiting process is served, however often others ask. */
   boolean servesAll() {
     return servesAll;
   }
 
-  /** For a checker: what each fault may do. */
+  /** The permitted effects of each fault, for a checker. */
   Map<String, FaultEffect> effects() {
     Map<String, FaultEffect> faultEffects = new TreeMap<>();
     for (InjectedFault injectedFault : InjectedFault.values()) {
@@ -165,9 +162,9 @@ public final class ExpectedGuarantees {
   }
 
   /**
-   * Nobody ends a transaction of SQLite or H2 whose process stands still, and until it goes on
-   * nobody else gets at what it has locked; one that dies ends it. H2 is asked one statement at a
-   * time, so that one on a slow network keeps what it has locked for many trips.
+   * SQLite and H2 do not end the transaction of a paused process, whose database locks block all
+   * others until it resumes; its death ends the transaction. H2 takes one statement per round trip,
+   * so a process on a slow network keeps its locks for many round trips.
    */
   private DelayBound delay(InjectedFault injectedFault) {
     boolean isH2 = mode.startsWith("h2");
@@ -184,15 +181,15 @@ public final class ExpectedGuarantees {
         : injectedFault.delay();
   }
 
-  /** Clockless stores count changes: what is forgotten is counted again. */
+  /** Clockless stores count changes: after a loss of data numbers repeat. */
   private boolean setsTokensBack(InjectedFault injectedFault) {
     return OBSERVED.matcher(mode).matches()
         && mayBreak(injectedFault).contains(SafetyRule.RISING_TOKENS);
   }
 
   /**
-   * Who asks a lease before each step is never fooled by a fault of its own process, whatever the
-   * table says of those who do not ask.
+   * A worker that checks its lease before each step is never misled by a fault of its own process;
+   * the table also covers workers that do not check.
    */
   private Set<SafetyRule> mayBreak(InjectedFault injectedFault) {
     Guarantee cell = cells.get(injectedFault);

@@ -6,15 +6,15 @@ import java.util.Random;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A heap full of small objects that point at one another without any order: what makes a full
- * collection long, as each object is a miss of every cache. For one thread.
+ * Fills the heap with small objects that refer to one another at random: that makes a full
+ * collection slow, as each object misses every cache. For one thread.
  */
-@SuppressWarnings("UnusedVariable") // The collector reads them.
+@SuppressWarnings("UnusedVariable") // The fields are read by the collector.
 final class HeapFiller {
-  /** Of a collector that stops everything and works alone. */
+  /** The speed of a single-threaded, stop-the-world collector. */
   private static final int OBJECTS_PER_MILLI = 4_500;
 
-  /** What an object and its place in the array take. */
+  /** The memory of an object and its place in the array. */
   private static final int BYTES = 32;
 
   private static final class HeapObject {
@@ -24,12 +24,12 @@ final class HeapFiller {
 
   private HeapObject @Nullable [] heapObjects;
 
-  /** How much heap a JVM needs for the ballast of so long a pause, in megabytes. */
+  /** The heap that a JVM needs for a pause of this length, in megabytes. */
   static int megabytes(long millis) {
     return (int) (millis * OBJECTS_PER_MILLI / 1_000_000 * BYTES) + 32;
   }
 
-  /** Fills the heap. Takes about as long as the collection will. */
+  /** Fills the heap. Takes about as long as the collection. */
   void fill(long millis, long seed) {
     HeapObject[] all = new HeapObject[(int) (millis * OBJECTS_PER_MILLI)];
     for (int i = 0; i < all.length; i++) {
@@ -44,9 +44,9 @@ final class HeapFiller {
   }
 
   /**
-   * Collects, and lets the ballast go.
+   * Collects, then frees the objects.
    *
-   * @return for how long the JVM says that it stood still, in milliseconds
+   * @return the pause reported by the JVM, in milliseconds
    */
   long collect() {
     long before = collecting();

@@ -22,7 +22,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 
-/** Servers that keep keys and values, alone and together: etcd, Consul, NATS and memcached. */
+/** Key-value servers, single and clustered: etcd, Consul, NATS and memcached. */
 final class KeyValueDeployments {
   private static final String OWN_CLOCK =
       "a Go program asks the system for the time, past libfaketime";
@@ -86,7 +86,7 @@ final class KeyValueDeployments {
     return ConsulServer.installed().map(program -> cluster(ConsulCluster.start(program)));
   }
 
-  /** One NATS server, which forces its files to the disk seldom. */
+  /** One NATS server, which rarely forces its files to the disk. */
   static Optional<StoreDeployment> nats(Set<InjectedFault> wanted) {
     return NatsServer.installed()
         .map(program -> single(wanted, arguments -> NatsServer.start(program, arguments), "-sd"))
@@ -134,11 +134,11 @@ final class KeyValueDeployments {
   private record SingleServer<S extends LocalServer>(S server, StoreDeployment storeDeployment) {}
 
   /**
-   * A server that keeps files.
+   * A server with files.
    *
    * @param start with further arguments
-   * @param folderOption by which it is told where
-   * @param arguments that keep its history short: a crowd fills the disk with some MB a second
+   * @param folderOption for the folder
+   * @param arguments that keep its history short: a crowd writes some MB per second
    */
   private static <S extends LocalServer> SingleServer<S> single(
       Set<InjectedFault> wanted,
@@ -163,7 +163,7 @@ final class KeyValueDeployments {
     return new SingleServer<>(server, storeDeployment);
   }
 
-  /** Two of three faults of servers are the leader's. */
+  /** Deploys a cluster. Two of three server faults hit the leader. */
   private static StoreDeployment cluster(LocalCluster<?> cluster) {
     StoreDeployment storeDeployment = new StoreDeployment(cluster.url(0), true).owns(cluster);
     int[] turn = {0};
@@ -174,7 +174,7 @@ final class KeyValueDeployments {
             },
             Duration.ZERO,
             storeDeployment)
-        // One that fails while the others still elect would be two faults at a time.
+        // A failure during the election of the others would be two faults at a time.
         .eachUntil(cluster::leaderOfAll);
   }
 }

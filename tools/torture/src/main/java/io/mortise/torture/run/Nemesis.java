@@ -15,20 +15,17 @@ import java.util.Random;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Lets one fault happen after the other, in random order, with time to recover in between. For one
- * thread.
- */
+/** Injects faults one by one, in random order, with time to recover in between. For one thread. */
 final class Nemesis {
   private static final int AIMS = 500;
 
-  /** In a chain of deaths. */
+  /** The number of deaths in a chain. */
   private static final int DEATHS = 8;
 
-  /** So many waiters are killed at most until one surely died while others held. */
+  /** The most waiters killed until one certainly died while others held. */
   private static final int TRIES = 5;
 
-  /** So often in a row it may find nobody to stop. */
+  /** The most failures in a row to find a process to pause. */
   private static final int MISSES = 10;
 
   private final TorturePlan plan;
@@ -45,10 +42,10 @@ final class Nemesis {
   private int done;
 
   /**
-   * @param clients those that are there now
-   * @param waiters the same of those that only stand in queues
-   * @param replace ends a client that was killed, and starts another in its place
-   * @param tell hears what happens
+   * @param clients the present ones
+   * @param waiters the present ones that only wait in queues
+   * @param replace cleans up a killed client, and starts another in its place
+   * @param tell receives progress
    */
   Nemesis(
       TorturePlan plan,
@@ -70,7 +67,7 @@ final class Nemesis {
     this.random = new Random(plan.seed());
   }
 
-  /** Lets things go wrong until the time is over. Every fault that is begun is healed. */
+  /** Injects faults until the time is over. Every injected fault is healed. */
   void injectFaults(long deadline) throws InterruptedException {
     // Once for each control.
     List<InjectedFault> left = new ArrayList<>(List.of(InjectedFault.PAUSE, InjectedFault.PAUSE));
@@ -86,7 +83,7 @@ final class Nemesis {
             .forEach(left::add);
         Collections.shuffle(left, random);
         if (done > least) {
-          // A while in which what is judged only while nothing is wrong can be seen.
+          // A time without faults, for promises that are judged only then.
           rest(plan.patience().multipliedBy(2));
         }
       }
@@ -149,8 +146,8 @@ final class Nemesis {
   }
 
   /**
-   * Kills one after the other; another takes the place of each at once. Of those that only wait one
-   * is enough, if the same worker was in the naive queue's turn before and after.
+   * Kills waiters one by one, and replaces each at once. One waiter is enough if the turn in the
+   * naive queue did not change meanwhile.
    */
   private void killWaiters(InjectedFault injectedFault, int deaths) throws InterruptedException {
     tell.accept(injectedFault.text());
@@ -188,14 +185,14 @@ final class Nemesis {
   }
 
   /**
-   * One that waits while others hold, the eldest: it has waited for so long that the store knows
-   * its connection. Null if nobody holds for a while.
+   * Returns the oldest process that waits while others hold: it has waited long enough for the
+   * store to know its connection. Null if there is no holder for a while.
    */
   private @Nullable ContenderProcess waiterOnly() throws InterruptedException {
     for (int aim = 0; aim < AIMS; aim++) {
       int holder = resource.inside(HistoryChecker.QUEUE + 0) / HistoryEvent.PROCESS;
       int naive = resource.inside(HistoryChecker.NAIVE_QUEUE + 0) / HistoryEvent.PROCESS;
-      // One that died inside is there until another comes.
+      // A worker that died inside is shown until another one enters.
       if (isThere(holder) && isThere(naive)) {
         return waiters.stream()
             .filter(waiter -> waiter.number() != holder && waiter.number() != naive)
@@ -235,7 +232,8 @@ final class Nemesis {
   }
 
   /**
-   * Who is to suffer. One that is to be stopped or killed stands still already, if there is one.
+   * Chooses the victim of a fault. If it is to be paused or killed, it is paused already; null if
+   * there is none.
    */
   private @Nullable ContenderProcess target(InjectedFault injectedFault)
       throws InterruptedException {
@@ -253,7 +251,7 @@ final class Nemesis {
     return target;
   }
 
-  /** Waits until a worker of it is between its reading and its writing, which takes a while. */
+  /** Waits until a worker of the process is between its read and write, which takes a while. */
   private void awaitInside(ContenderProcess target) throws InterruptedException {
     for (int aim = 0; aim < AIMS; aim++) {
       if (resource.inside(HistoryChecker.OPEN + 0) / HistoryEvent.PROCESS == target.number()) {
@@ -264,7 +262,7 @@ final class Nemesis {
   }
 
   /**
-   * Stops a process while one of its workers is surely between its reading and its writing; null if
+   * Pauses a process while one of its workers is certainly between its read and write; null if
    * there is none for a while.
    */
   private @Nullable ContenderProcess stopInside(String lock) throws InterruptedException {
@@ -273,7 +271,7 @@ final class Nemesis {
       for (ContenderProcess client : clients) {
         if (client.number() == worker / HistoryEvent.PROCESS) {
           client.pause();
-          // What it had sent has arrived by then.
+          // Lets its messages in flight arrive.
           rest(Duration.ofMillis(50));
           if (resource.inside(lock) == worker) {
             return client;

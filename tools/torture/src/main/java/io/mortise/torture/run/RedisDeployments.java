@@ -15,17 +15,17 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** Redis servers, alone and together. */
+/** Redis servers, single and combined. */
 final class RedisDeployments {
   private static final int MEMBERS = 3;
   private static final int MASTERS = 3;
 
-  /** How long a server is silent before others take it for dead. */
+  /** The silence after which a server counts as dead. */
   private static final Duration SILENCE = Duration.ofSeconds(1);
 
   private static final Duration LONGEST_FAILOVER = Duration.ofSeconds(30);
 
-  /** For how long a member that was restarted has no vote; longer than a TTL. */
+  /** The time for which a restarted member has no vote; longer than a TTL. */
   private static final Duration QUARANTINE = Duration.ofSeconds(4);
 
   private RedisDeployments() {}
@@ -127,7 +127,7 @@ final class RedisDeployments {
                         master.kill();
                         set.awaitMasterOtherThan(master);
                         master.restart();
-                        // Until a Sentinel has told it, it serves clients with what it had.
+                        // Until told by a Sentinel, it serves clients with its old data.
                         BoundedWait.until(
                             LONGEST_FAILOVER,
                             "the old master followed the new one",
@@ -141,7 +141,7 @@ final class RedisDeployments {
             });
   }
 
-  /** Replicas take over from masters that are dead. */
+  /** Replicas take over from dead masters. */
   static Optional<StoreDeployment> cluster() {
     return program()
         .map(
@@ -186,12 +186,12 @@ final class RedisDeployments {
     try {
       return cluster.masterOf(slot) != master;
     } catch (IllegalStateException e) {
-      // Nobody does yet.
+      // There is no master yet.
       return false;
     }
   }
 
-  /** Independent servers, of which one at a time is in trouble. */
+  /** Independent servers, of which one at a time has a fault. */
   static Optional<StoreDeployment> quorum(Set<InjectedFault> wanted) {
     return program()
         .map(

@@ -17,10 +17,10 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * What the locks guard: a counter for each, behind a small server on the loopback, which takes no
- * part in any fault. Guarded by tokens, or by nothing. It also keeps naive locks: a name, a time,
- * and any release frees it; and naive queues, whose first is waited for until its time is over,
- * dead or alive.
+ * The guarded resources: a counter for each lock, behind a small loopback server that is exempt
+ * from faults, with or without fencing by tokens. It also keeps naive locks: a name and a time,
+ * freed by any release; and naive queues, which wait for their head until its time is over, dead or
+ * alive.
  *
  * <pre>
  * enter LOCK WORKER TOKEN          installs the token; answers the value, or "stale"
@@ -39,13 +39,13 @@ final class ResourceServer implements AutoCloseable {
     private long token;
     private int holder;
 
-    /** Who read and has not written yet. */
+    /** The worker that has read but not written yet. */
     private int inside;
 
     private int taker;
     private long takenUntil;
 
-    /** Until when each stands in the queue, in the order in which they came. */
+    /** The deadline of each waiter, in the order of arrival. */
     private final Map<Integer, Long> standing = new LinkedHashMap<>();
 
     synchronized String enter(int worker, long asked) {
@@ -88,7 +88,7 @@ final class ResourceServer implements AutoCloseable {
     synchronized String stand(int worker, long millis) {
       long now = System.nanoTime();
       standing.put(worker, now + millis * 1_000_000);
-      // Those behind the first may be over: each stays until its turn.
+      // Deadlines behind the head may have passed: each waiter stays until its turn.
       while (standing.values().iterator().next() - now <= 0) {
         standing.remove(standing.keySet().iterator().next());
       }
@@ -113,7 +113,7 @@ final class ResourceServer implements AutoCloseable {
   private final Map<String, GuardedValue> guardedValues = new ConcurrentHashMap<>();
   private final Set<Socket> open = ConcurrentHashMap.newKeySet();
 
-  /** Begins to serve, on a free port of the loopback. */
+  /** Starts to serve, on a free loopback port. */
   ResourceServer() {
     try {
       server = new ServerSocket(0, 200, InetAddress.getLoopbackAddress());
@@ -133,14 +133,14 @@ final class ResourceServer implements AutoCloseable {
     return server.getLocalPort();
   }
 
-  /** What the counters say. */
+  /** The values of the counters. */
   Map<String, Long> values() {
     Map<String, Long> values = new TreeMap<>();
     guardedValues.forEach((lock, guardedValue) -> values.put(lock, guardedValue.value()));
     return values;
   }
 
-  /** Who has read a counter and not written yet; 0 if nobody. */
+  /** The worker that has read a counter but not written yet; 0 if there is none. */
   int inside(String lock) {
     GuardedValue guardedValue = guardedValues.get(lock);
     return guardedValue == null ? 0 : guardedValue.inside();
@@ -154,7 +154,7 @@ final class ResourceServer implements AutoCloseable {
         open.add(client);
         start("torture-resource-client", () -> serve(client));
       } catch (IOException e) {
-        // Closed, or a client that is gone already.
+        // Closed, or the client has disconnected.
       }
     }
   }
@@ -173,7 +173,7 @@ final class ResourceServer implements AutoCloseable {
         out.flush();
       }
     } catch (IOException e) {
-      // A process that was killed.
+      // The process was killed.
     } finally {
       open.remove(client);
     }

@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** What several runs come to together. For one thread. */
+/** Totals of several runs. For one thread. */
 public final class RunTotals {
   private final List<String> rows = new ArrayList<>();
   private final Map<String, Long> faults = new TreeMap<>();
@@ -21,7 +21,7 @@ public final class RunTotals {
   private long broken;
   private long expectedViolations;
 
-  /** Counts a run in. */
+  /** Adds a run. */
   public void add(TortureResult tortureResult) {
     long found = sum(tortureResult.verdict().found());
     long said = sum(tortureResult.verdict().expectedViolations());
@@ -51,7 +51,7 @@ public final class RunTotals {
     return counts.values().stream().mapToLong(Long::longValue).sum();
   }
 
-  /** For a terminal: a line for each run, the sums, and how often each fault happened. */
+  /** Lines for a terminal: the runs, the sums, and the number of injections of each fault. */
   public List<String> lines() {
     List<String> lines = new ArrayList<>();
     lines.add(

@@ -14,13 +14,11 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
-/** Faults that several kinds of servers have in common. */
+/** Faults common to several kinds of servers. */
 final class ServerFaults {
   private static final List<String> TABLES = List.of("news", "wait", "hold", "lock", "session");
 
-  /**
-   * The deletion has no order of rows in common with the steps of locks, and may deadlock often.
-   */
+  /** Long, as the deletion shares no order of rows with lock steps, and may deadlock often. */
   private static final Duration RETRY_TIMEOUT = Duration.ofSeconds(60);
 
   private static final Duration LONGEST_PAUSE = Duration.ofMillis(200);
@@ -34,7 +32,7 @@ final class ServerFaults {
             InjectedFault.SERVER_PAUSE,
             (time, outage) -> {
               server.pause();
-              // Until its threads stand still.
+              // Until its threads are stopped.
               Thread.sleep(50);
               outage.begins();
               Thread.sleep(time.toMillis());
@@ -46,7 +44,7 @@ final class ServerFaults {
             (time, outage) -> {
               server.kill();
               outage.begins();
-              // What has not been asked again by then is no outage for who asks.
+              // Requests not retried by then do not notice an outage.
               Thread.sleep(time.dividedBy(4).toMillis());
               outage.ends();
               server.restart();
@@ -54,10 +52,10 @@ final class ServerFaults {
   }
 
   /**
-   * The same for one of several servers, chosen when it happens; the others go on.
+   * The same for one of several servers, chosen at the injection; the others run on.
    *
-   * @param convalescence for how long one that was started again is of no use; another must not be
-   *     in trouble meanwhile
+   * @param convalescence how long a restarted server is useless; no other may have a fault
+   *     meanwhile
    */
   static StoreDeployment one(
       Supplier<? extends LocalServer> next,
@@ -84,9 +82,9 @@ final class ServerFaults {
   }
 
   /**
-   * Steps of the time of day, forward and back by the same, for servers that see this clock. One
-   * that went back is over when it shows again what it had shown: a server that forgets its data
-   * before that may repeat itself, which would be two faults at a time.
+   * Steps of the time of day, forward and back by the same, for servers under this clock. A step
+   * back ends when the clock shows its former time again: a loss of data before that would repeat
+   * tokens, which would be two faults at a time.
    */
   static StoreDeployment clock(Optional<FakeClock> clock, StoreDeployment storeDeployment) {
     return clock(clock, Optional.empty(), storeDeployment);
@@ -95,8 +93,8 @@ final class ServerFaults {
   /**
    * As above.
    *
-   * @param processes a server of several processes, each of which asks for the time. It stands
-   *     still until all of them see the new one: a host has one clock
+   * @param processes a server whose processes read the clock separately. It is paused until all see
+   *     the new time, as a host has one clock
    */
   static StoreDeployment clock(
       Optional<FakeClock> clock,
@@ -149,7 +147,7 @@ final class ServerFaults {
     server.resume();
   }
 
-  /** A disk that can lose what was not forced to it. */
+  /** A disk that can lose unforced writes. */
   static StoreDeployment disk(
       Optional<LossyDisk> disk, LocalServer server, StoreDeployment storeDeployment) {
     if (disk.isEmpty()) {
@@ -165,7 +163,7 @@ final class ServerFaults {
         });
   }
 
-  /** All rows of all tables are deleted, in one transaction. */
+  /** Deletes all rows of all tables, in one transaction. */
   static void deleteRows(String jdbcUrl) {
     long start = System.nanoTime();
     while (true) {
@@ -178,7 +176,7 @@ final class ServerFaults {
         connection.commit();
         return;
       } catch (SQLException e) {
-        // A deadlock, or a file that is busy: others write at the same time.
+        // A deadlock, or a busy file: others write concurrently.
         if (System.nanoTime() - start > RETRY_TIMEOUT.toNanos()) {
           throw new IllegalStateException("The rows cannot be deleted: " + e.getMessage(), e);
         }
@@ -187,7 +185,7 @@ final class ServerFaults {
     }
   }
 
-  /** A statement of an administrator. */
+  /** Executes a statement as administrator. */
   static void execute(String jdbcUrl, String sql) {
     try (Connection connection = DriverManager.getConnection(jdbcUrl);
         Statement statement = connection.createStatement()) {

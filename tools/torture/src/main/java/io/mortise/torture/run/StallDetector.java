@@ -6,8 +6,8 @@ import io.mortise.torture.history.HistoryWriter;
 import java.time.Duration;
 
 /**
- * Writes down when the host has not run this process for a while, of its own accord or because it
- * was told so: nobody can be in time meanwhile.
+ * Records when the host did not run this process for a while, be it by overload or by a fault:
+ * deadlines cannot be met meanwhile.
  */
 final class StallDetector implements AutoCloseable {
   private static final long LOOK_MILLIS = 20;
@@ -22,7 +22,7 @@ final class StallDetector implements AutoCloseable {
     thread.setDaemon(true);
   }
 
-  /** From now on, until it is closed. */
+  /** Starts the detection, until it is closed. */
   void begin() {
     thread.start();
   }

@@ -11,12 +11,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Counts how often a process took a lock whose grant it had kept idle: what has the next token of
- * that grant came without the store. A run in which that never happens says nothing about sticky
- * locks. Thread-safe.
+ * Counts reuses of idle grants, recognized by the next token of the grant. A run without reuses
+ * does not test sticky locks. Thread-safe.
  */
 final class StickyCounter implements LockListener, AutoCloseable {
-  /** What the history calls them. */
+  /** Their name in the history. */
   static final String RETAKEN = "retaken";
 
   private static final int WORTH_A_LINE = 100;
@@ -63,7 +62,7 @@ final class StickyCounter implements LockListener, AutoCloseable {
     }
   }
 
-  /** Writes down what was counted last. */
+  /** Records the remaining count. */
   @Override
   public void close() {
     tell();

@@ -8,21 +8,21 @@ import java.util.EnumMap;
 import java.util.Map;
 import java.util.Set;
 
-/** A store's servers, and what can be done to them. For one thread. */
+/** A store's servers, with their faults. For one thread. */
 final class StoreDeployment implements AutoCloseable {
-  /** Hears when nothing that is asked of the store can be answered. */
+  /** Receives the times in which the store cannot answer. */
   interface OutageListener {
-    /** From now on. */
+    /** The store cannot answer from now on. */
     void begins();
 
-    /** Until now. */
+    /** The store can answer again. */
     void ends();
   }
 
-  /** A fault of servers, from its beginning to its end. */
+  /** A fault of servers, from its begin to its end. */
   interface ServerFault {
     /**
-     * Does it. Blocks.
+     * Injects and heals the fault. Blocks.
      *
      * @param time longer than the TTL
      */
@@ -36,15 +36,15 @@ final class StoreDeployment implements AutoCloseable {
   private final Deque<AutoCloseable> open = new ArrayDeque<>();
 
   /**
-   * @param behindRelays whether clients reach all servers at the addresses of the URL, so that
-   *     relays can stand before them
+   * @param behindRelays whether clients reach all servers by the addresses of the URL, so that
+   *     proxies can be inserted
    */
   StoreDeployment(String url, boolean behindRelays) {
     this.url = url;
     this.behindRelays = behindRelays;
   }
 
-  /** Closed with the site, the last first. */
+  /** Registers a resource to be closed with the deployment, the last first. */
   StoreDeployment owns(AutoCloseable resource) {
     open.push(resource);
     return this;
@@ -55,12 +55,12 @@ final class StoreDeployment implements AutoCloseable {
     return this;
   }
 
-  /** The same for what takes no time. */
+  /** The same for an instantaneous fault. */
   StoreDeployment can(InjectedFault injectedFault, Runnable serverFault) {
     return can(injectedFault, (time, outageListener) -> serverFault.run());
   }
 
-  /** Each fault that it has so far is over when this returns. */
+  /** Makes each fault added so far end only when {@code recovered} returns. */
   StoreDeployment eachUntil(Runnable recovered) {
     serverFaults.replaceAll(
         (injectedFault, serverFault) ->
@@ -71,7 +71,7 @@ final class StoreDeployment implements AutoCloseable {
     return this;
   }
 
-  /** It would have the fault, but for this. */
+  /** Declares a fault as unavailable, with the reason. */
   StoreDeployment lacks(InjectedFault injectedFault, String why) {
     lacking.put(injectedFault, why);
     return this;

@@ -19,7 +19,7 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-/** Stores that a run can start by itself, each on servers of its own, on free ports. */
+/** Stores that a run can start, each on new servers, on free ports. */
 final class StoreDeployments {
   private static final String TICK = "200";
 
@@ -28,27 +28,27 @@ final class StoreDeployments {
   /** Starts a store. */
   interface DeploymentStarter {
     /**
-     * Starts one; empty if its program is not on this machine.
+     * Starts a store; empty if its program is not installed.
      *
      * @param folder for embedded stores
-     * @param wanted what is to go wrong: clocks and disks for that make servers slower
+     * @param wanted the faults to be injected: their clocks and disks make servers slower
      */
     Optional<StoreDeployment> start(Path folder, Set<InjectedFault> wanted);
   }
 
-  /** A clock that can be set, if there is one and it will be. */
+  /** A settable clock, if available and wanted. */
   static Optional<FakeClock> clock(Set<InjectedFault> wanted) {
     return wanted.contains(InjectedFault.CLOCK_FORWARD) || wanted.contains(InjectedFault.CLOCK_BACK)
         ? FakeClock.late(Duration.ofSeconds(1))
         : Optional.empty();
   }
 
-  /** A disk that can lose what it has, if there is one and it will. */
+  /** A disk that can lose writes, if available and wanted. */
   static Optional<LossyDisk> disk(Set<InjectedFault> wanted) {
     return wanted.contains(InjectedFault.POWER_CUT) ? LossyDisk.mount() : Optional.empty();
   }
 
-  /** By name, in the order in which people are told of them. */
+  /** All stores by name, in the order of listings. */
   static Map<String, DeploymentStarter> all() {
     Map<String, DeploymentStarter> all = new LinkedHashMap<>();
     all.put("redis", (folder, wanted) -> RedisDeployments.single("always", wanted));
@@ -77,7 +77,7 @@ final class StoreDeployments {
     return all;
   }
 
-  /** Has what was opened closed if the rest fails. */
+  /** Builds a deployment; closes opened resources on failure. */
   static StoreDeployment build(StoreDeployment storeDeployment, Consumer<StoreDeployment> steps) {
     try {
       steps.accept(storeDeployment);
@@ -88,7 +88,7 @@ final class StoreDeployments {
     }
   }
 
-  /** Starts a server, and has what it was started with closed if that fails. */
+  /** Starts a server; closes the resources passed to it on failure. */
   static <T> T started(Supplier<T> start, List<Optional<? extends AutoCloseable>> with) {
     try {
       return start.get();
@@ -161,7 +161,7 @@ final class StoreDeployments {
             () ->
                 clock.isPresent() ? MySqlServer.start(home, clock.get()) : MySqlServer.start(home),
             List.of(clock));
-    // The tool has MariaDB's driver, which asks for these two.
+    // The tool has MariaDB's driver, which requires these two.
     String url = server.url() + "&allowPublicKeyRetrieval=true";
     return sql(server, url, clock, Optional.empty())
         .can(InjectedFault.FORGET, () -> ServerFaults.deleteRows(url + "&permitMysqlScheme=true"));
@@ -186,7 +186,7 @@ final class StoreDeployments {
 
   private static StoreDeployment zookeeper() {
     ZooKeeperEnsemble ensemble = ZooKeeperEnsemble.start();
-    // Found out, it would be taken for 1.5 s, and sessions would be that much longer.
+    // A detected tick would be taken as 1.5 s, and sessions would be that much longer.
     StoreDeployment storeDeployment =
         new StoreDeployment("zk://" + ensemble.address() + "?tick=100ms", true).owns(ensemble);
     int[] turn = {0};

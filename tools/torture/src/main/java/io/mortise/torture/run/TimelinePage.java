@@ -20,8 +20,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * A timeline as parts of a page: what happened, and the console's component that draws it. The
- * modules of that component stand in the page itself, as addresses of an import map.
+ * A timeline as parts of a page: its data, and the console's component that draws it. The modules
+ * of that component are inlined, as addresses of an import map.
  */
 final class TimelinePage {
   private static final String CONSOLE = "META-INF/mortise/console/";
@@ -37,7 +37,7 @@ final class TimelinePage {
 
   private static final Pattern RELATIVE = Pattern.compile("from '\\./([a-z]+\\.js)'");
 
-  /** So many holds make a page of two megabytes. Beyond that the shortest are left out. */
+  /** The most holds, a page of two megabytes. Beyond that the shortest are omitted. */
   private static final int MOST = 60_000;
 
   private final Timeline timeline;
@@ -84,7 +84,7 @@ final class TimelinePage {
     }
   }
 
-  /** What happened, in microseconds since the run began. */
+  /** The data, in microseconds since the begin of the run. */
   String data() {
     Map<String, List<DrawnHold>> holds = new LinkedHashMap<>();
     timeline.locks().forEach(lock -> holds.put(lock, timeline.holds(lock)));
@@ -104,7 +104,7 @@ final class TimelinePage {
         + "}";
   }
 
-  /** Holds of less than so many nanoseconds are left out. */
+  /** The duration, in nanoseconds, below which holds are omitted. */
   private static long shortest(Map<String, List<DrawnHold>> holds) {
     List<Long> lengths =
         holds.values().stream()
@@ -131,7 +131,7 @@ final class TimelinePage {
         + "}";
   }
 
-  /** What a lock is there for, by its name. */
+  /** The purpose of a lock, by its name. */
   private static String what(String lock) {
     Map<String, String> kinds = new LinkedHashMap<>();
     kinds.put(HistoryChecker.NAIVE_QUEUE, "control: a queue that waits for the dead");
@@ -148,7 +148,7 @@ final class TimelinePage {
         .orElse("wanted by all");
   }
 
-  /** Begin, length until it was last seen valid, length until it ended, process, how. */
+  /** A hold: begin, length until last seen valid, length until its end, process, kind of end. */
   private static String hold(DrawnHold hold) {
     int end =
         switch (hold.end()) {
@@ -199,7 +199,7 @@ final class TimelinePage {
     return items.stream().collect(Collectors.joining(",\n", "[", "]"));
   }
 
-  /** A JSON text that does not end the script it stands in. */
+  /** A JSON text that cannot end the surrounding script. */
   private static String quoted(String text) {
     StringBuilder quoted = new StringBuilder("\"");
     text.chars()

@@ -11,7 +11,7 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The store under torture, and what can be done to it and to its clients. For one thread. */
+/** The store under torture, with the faults of its servers and clients. For one thread. */
 public final class TortureEnvironment implements AutoCloseable {
   /** The servers that a run can start. */
   public static final List<String> OWN = List.copyOf(StoreDeployments.all().keySet());
@@ -45,12 +45,12 @@ public final class TortureEnvironment implements AutoCloseable {
   }
 
   /**
-   * Starts a server of the PATH, on a free port of the loopback.
+   * Starts a server from the PATH, on a free loopback port.
    *
-   * @param folder where an embedded store has its file
-   * @param wanted what is to go wrong, as far as it can there
+   * @param folder for the file of an embedded store
+   * @param wanted the wanted faults, used as far as supported
    * @return empty if the program is not installed
-   * @throws IllegalArgumentException if it is none of {@link #OWN}
+   * @throws IllegalArgumentException if it is not in {@link #OWN}
    */
   public static Optional<TortureEnvironment> start(
       String server, Path folder, Set<InjectedFault> wanted) {
@@ -63,15 +63,15 @@ public final class TortureEnvironment implements AutoCloseable {
         .map(storeDeployment -> new TortureEnvironment(server, storeDeployment));
   }
 
-  /** The user's own store: nothing is done to its server. */
+  /** The user's own store, whose server gets no faults. */
   public static TortureEnvironment of(String url) {
-    // Servers that name further servers are reached past any relay.
+    // Clients reach servers named by other servers without a proxy.
     boolean behindRelays = !url.startsWith("redis-");
     return new TortureEnvironment(
         url.substring(0, url.indexOf(':')), new StoreDeployment(url, behindRelays));
   }
 
-  /** What to call it. */
+  /** Its name. */
   public String name() {
     return name;
   }
@@ -81,7 +81,7 @@ public final class TortureEnvironment implements AutoCloseable {
     return storeDeployment.url();
   }
 
-  /** What can go wrong here. */
+  /** The available faults. */
   public Set<InjectedFault> faults() {
     Set<InjectedFault> injectedFaults = EnumSet.copyOf(ON_PROCESSES);
     if (storeDeployment.isBehindRelays() && ADDRESS.matcher(url()).find()) {
@@ -91,12 +91,12 @@ public final class TortureEnvironment implements AutoCloseable {
     return injectedFaults;
   }
 
-  /** What could go wrong with such a store, and cannot on this machine, and why. */
+  /** Faults of such a store that are unavailable on this machine, with the reasons. */
   public Map<InjectedFault, String> lacking() {
     return storeDeployment.lacking();
   }
 
-  /** A client's ways to the servers, all of which can go wrong; empty if there are none. */
+  /** A client's proxies to the servers; empty if there are none. */
   List<FaultInjectionProxy> relays() {
     List<FaultInjectionProxy> faultInjectionProxies = new ArrayList<>();
     if (storeDeployment.isBehindRelays()) {
@@ -109,7 +109,7 @@ public final class TortureEnvironment implements AutoCloseable {
     return faultInjectionProxies;
   }
 
-  /** The URL by way of relays, one for each address. */
+  /** The URL through proxies, one for each address. */
   String url(List<FaultInjectionProxy> faultInjectionProxies) {
     int[] next = {0};
     return faultInjectionProxies.isEmpty()

@@ -4,18 +4,18 @@ import java.time.Duration;
 import java.util.Set;
 
 /**
- * What to do, and for how long.
+ * The parameters of a run.
  *
- * @param time how long faults go on; some seconds more are spent to start, to recover and to check
+ * @param time the time of faults, without some seconds to start, recover and check
  * @param ttl of the sessions
  * @param processes clients
- * @param threads of each, besides two that are there to be broken
- * @param hot locks that all of them want
- * @param bulk how many more locks each process takes at a time, only counting them; 0 for none
- * @param faults what goes wrong; contains {@link InjectedFault#PAUSE}, without which no control is
- *     loud
- * @param patience how much longer than a TTL the locks of a dead process may take
- * @param seed of all that is drawn at random
+ * @param threads of each, without the two controls
+ * @param hot locks wanted by all
+ * @param bulk the number of further locks that each process acquires at a time, only counted; 0 for
+ *     none
+ * @param faults the faults; contains {@link InjectedFault#PAUSE}, without which no control breaks
+ * @param patience the time beyond a TTL that locks of a dead process may take
+ * @param seed of all random choices
  */
 public record TorturePlan(
     Duration time,
@@ -28,9 +28,9 @@ public record TorturePlan(
     Duration patience,
     long seed) {
   /**
-   * Checks what is asked for.
+   * Validates the parameters.
    *
-   * @throws IllegalArgumentException if it makes no sense
+   * @throws IllegalArgumentException if they make no sense
    */
   public TorturePlan {
     faults = Set.copyOf(faults);
@@ -43,12 +43,12 @@ public record TorturePlan(
     }
   }
 
-  /** Whether processes are needed that only stand in a queue. */
+  /** Whether processes that only wait in a queue are needed. */
   boolean hasWaiters() {
     return faults.contains(InjectedFault.KILL_WAITER) || faults.contains(InjectedFault.KILL_CHAIN);
   }
 
-  /** Longer than a TTL: for so long a client or server is away. */
+  /** The duration of an absence of a client or server: longer than a TTL. */
   Duration overlong() {
     return ttl.multipliedBy(5).dividedBy(2);
   }

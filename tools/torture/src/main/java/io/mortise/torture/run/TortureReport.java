@@ -18,7 +18,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** Tells how a run ended: as lines for a terminal, and as a page. */
+/** The report of a run: lines for a terminal, and a page. */
 public final class TortureReport {
   private static final Pattern SLOT = Pattern.compile("\\{\\{([a-z]+)}}");
 
@@ -107,7 +107,7 @@ public final class TortureReport {
                 : "must be more than 0"));
   }
 
-  /** A fault each: how often, what the guarantee table says, and what was seen. */
+  /** A row for each fault: its number, its guarantee, and the observation. */
   private List<ReportRow> faults() {
     CheckResult checkResult = tortureResult.verdict();
     List<ReportRow> reportRows = new ArrayList<>();
@@ -195,7 +195,7 @@ public final class TortureReport {
     return new ReportRow(what, String.format(Locale.ROOT, "%,d", value), "");
   }
 
-  /** As a page that needs nothing else. */
+  /** A self-contained page. */
   public String html() {
     TimelinePage picture = new TimelinePage(tortureResult.timeline());
     Map<String, String> slots =

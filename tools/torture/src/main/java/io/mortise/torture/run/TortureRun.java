@@ -21,17 +21,17 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
- * One run: starts clients in processes of their own, lets faults happen to them and to the server,
- * and checks what they saw. For one thread.
+ * One run: starts clients in separate processes, injects faults into them and the server, and
+ * checks the history. For one thread.
  */
 public final class TortureRun {
-  /** What a client needs, in megabytes. */
+  /** The heap of a client, in megabytes. */
   private static final int HEAP = 128;
 
-  /** What one needs that only waits. */
+  /** The heap of a client that only waits, in megabytes. */
   private static final int SMALL_HEAP = 64;
 
-  /** One holds, one is killed, one lives on and wants the lock. */
+  /** One holds, one is killed, one survives and wants the lock. */
   private static final int WAITERS = 3;
 
   private final TorturePlan plan;
@@ -40,7 +40,7 @@ public final class TortureRun {
   private final Consumer<String> tell;
   private final List<ContenderProcess> clients = new ArrayList<>();
 
-  /** Those that stand in queues and hold nothing else. */
+  /** Clients that wait in queues and hold nothing else. */
   private final List<ContenderProcess> waiters = new ArrayList<>();
 
   private int started;
@@ -50,7 +50,7 @@ public final class TortureRun {
    *
    * @param tortureEnvironment the store; not closed
    * @param folder for the histories; exists
-   * @param tell hears what happens, a line each
+   * @param tell receives progress, line by line
    */
   public TortureRun(
       TorturePlan plan, TortureEnvironment tortureEnvironment, Path folder, Consumer<String> tell) {
@@ -61,7 +61,7 @@ public final class TortureRun {
   }
 
   /**
-   * Runs. Blocks for the plan's time and some seconds more. Leaves no process behind.
+   * Executes the run. Blocks for the plan's time and some seconds. Leaves no process behind.
    *
    * @throws IOException if the histories cannot be written
    * @throws IllegalStateException if a client process ended by itself
@@ -154,7 +154,7 @@ public final class TortureRun {
     }
   }
 
-  /** Who holds or waits when everybody has given up, and is not dead. */
+  /** Records live holders and waiters that remain after all have given up. */
   private void lookForLeaks(HistoryWriter history) {
     try (LockClient locks =
         LockClient.builder()
@@ -215,11 +215,11 @@ public final class TortureRun {
   }
 
   /**
-   * What came out.
+   * The result of a run.
    *
    * @param store name of the store
-   * @param promises that were to be kept
-   * @param faults how many there were
+   * @param promises to be kept
+   * @param faults the number of faults
    * @param took from start to end
    */
   public record TortureResult(
@@ -230,7 +230,7 @@ public final class TortureRun {
       Duration took,
       CheckResult verdict,
       Timeline timeline) {
-    /** How it ended. */
+    /** The outcome. */
     public TortureOutcome outcome() {
       if (!verdict.isClean()) {
         return TortureOutcome.BROKEN;
@@ -241,40 +241,40 @@ public final class TortureRun {
       return loud ? TortureOutcome.KEPT : TortureOutcome.VOID;
     }
 
-    /** Holds that the store gave. */
+    /** Holds granted by the store. */
     public long remote() {
       return verdict.count(EventKind.HOLDS)
           + verdict.figures().cycles().getOrDefault(BulkWorkload.REMOTE, 0L);
     }
 
-    /** Holds that went from thread to thread of a process, without the store. */
+    /** Holds passed between threads of a process, without the store. */
     public long local() {
       return verdict.figures().cycles().getOrDefault(BulkWorkload.LOCAL, 0L);
     }
 
-    /** Tries that were told busy since an idle holder did not answer in time. */
+    /** Tries answered with busy since an idle holder did not answer in time. */
     public long unanswered() {
       return verdict.figures().cycles().getOrDefault(HistoryChecker.UNANSWERED, 0L);
     }
 
-    /** Processes that got nothing for 20 TTLs in which others held, where that may be. */
+    /** Processes without a hold for 20 TTLs in which others held, on stores that permit that. */
     public long unserved() {
       return verdict.figures().cycles().getOrDefault(HistoryChecker.UNSERVED, 0L);
     }
 
-    /** Idle grants of sticky locks that their process took again, without the store. */
+    /** Idle grants of sticky locks reused by their process, without the store. */
     public long retaken() {
       return verdict.figures().cycles().getOrDefault(StickyCounter.RETAKEN, 0L);
     }
   }
 
-  /** How a run can end. */
+  /** The possible outcomes. */
   public enum TortureOutcome {
-    /** Every promise was kept, and what had to break broke. */
+    /** Every promise was kept, and the controls broke. */
     KEPT,
     /** A promise was broken. */
     BROKEN,
-    /** What had to break did not: the run says nothing. */
+    /** The controls did not break: the run proves nothing. */
     VOID
   }
 }

@@ -1,4 +1,4 @@
-/** The torture run: client processes, faults, and what a checker says about it all. */
+/** The torture run: client processes, faults, and the check of their history. */
 @NullMarked
 package io.mortise.torture.run;
 

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A client whose host has a wrong time of day: real processes under a clock that the test sets. */
+/** A client whose host has a wrong time of day: real processes under a settable clock. */
 @Timeout(300)
 class ClientClockTest {
   private static final Duration TTL = Duration.ofSeconds(10);

@@ -6,7 +6,7 @@ import io.mortise.testkit.RerunIfPaused;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** As {@link HazardsTest}, with a database; by itself since starting one takes long. */
+/** Like {@link HazardsTest}, with a database; separate since starting one takes long. */
 @Timeout(300)
 class DatabaseHazardsTest {
   @Test

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * As {@link HazardsTest}, with three members of etcd. A story takes two minutes if the naive lock
+ * Like {@link HazardsTest}, with three members of etcd. A story takes two minutes if the naive lock
  * is lucky in all rounds; the rest of the limit is for the start of the members.
  */
 @Timeout(180)

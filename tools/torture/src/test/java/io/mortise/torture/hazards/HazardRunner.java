@@ -7,14 +7,14 @@ import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import org.junit.jupiter.api.Assumptions;
 
-/** Plays a story for a test. */
+/** Runs a story for a test. */
 final class HazardRunner {
   private HazardRunner() {}
 
   /**
-   * What was told. If the naive lock did not break this time, the last line says so, and Mortise's
-   * half has been judged: see {@link #assumeBroke}. Where a server is missing the test is skipped,
-   * or on CI fails.
+   * Runs a story and returns its output. If the naive lock did not break this time, the last line
+   * says so, and Mortise's half has been judged: see {@link #assumeBroke}. If a server is missing,
+   * the test is skipped, or on CI fails.
    */
   static String play(String name) throws Exception {
     Hazard hazard = HazardCatalog.find(name).orElseThrow();
@@ -32,7 +32,7 @@ final class HazardRunner {
     return told.toString(UTF_8);
   }
 
-  /** Skips what follows, on CI as well, if the naive lock was lucky in all rounds. */
+  /** Skips the rest of the test, on CI as well, if the naive lock was lucky in all rounds. */
   static void assumeBroke(String told) {
     if (told.contains("the naive lock did not break this time")) {
       System.err.println("SKIPPED: the naive lock did not break this time; Mortise's half held.");

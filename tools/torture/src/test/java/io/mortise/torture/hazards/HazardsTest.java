@@ -10,7 +10,7 @@ import java.io.PrintStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Each story happens as it is told: the naive lock breaks, and Mortise does what it promises. */
+/** Each story has its outcome: the naive lock breaks, and Mortise keeps its promise. */
 @Timeout(300)
 class HazardsTest {
   private final ByteArrayOutputStream told = new ByteArrayOutputStream();

@@ -29,7 +29,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A holder whose host sleeps for longer than the TTL, as a laptop does, or a frozen machine. */
+/**
+ * A holder whose host is suspended for longer than the TTL, like a laptop, or a frozen virtual
+ * machine.
+ */
 @RerunIfPaused
 class HostSuspendTest {
   private static final Duration TTL = Duration.ofMillis(1500);
@@ -71,7 +74,7 @@ class HostSuspendTest {
       SuspendTestStore kind) throws Exception {
     try (HazardContext hazardContext = stage()) {
       int port = kind.start(hazardContext);
-      // Nothing comes or goes while the host sleeps.
+      // No message passes while the host is suspended.
       FaultInjectionProxy line = hazardContext.open(FaultInjectionProxy.to(port));
       LockStore store =
           hazardContext.open(LockStore.connect(StoreUrl.parse(kind.url(line.port()))));
@@ -132,7 +135,7 @@ class HostSuspendTest {
       DistributedLock sticky =
           holder.lock(LOCK).with(LockOptions.DEFAULTS.withSticky(LockOptions.LONGEST_STICKY));
       sticky.acquireWithin(LONG).close();
-      // Longer than a lock is idle that is taken again and again.
+      // Longer than the idle times of a lock that is acquired repeatedly.
       BoundedWait.pass(Duration.ofMillis(50));
 
       line.weather(NetworkCondition.FROZEN);
@@ -160,7 +163,7 @@ class HostSuspendTest {
     }
   }
 
-  /** Of a lease that is lost, too. */
+  /** Returns the token, even of a lost lease. */
   private static long token(Lease lease) {
     return Long.parseLong(lease.toString().replaceAll(".*token=(\\d+).*", "$1"));
   }
@@ -184,7 +187,7 @@ class HostSuspendTest {
       host.suspend();
       host.wake(Duration.ofHours(1));
 
-      // Several renewals, of which the first finds out how long it slept.
+      // Several renewals, of which the first detects the suspension.
       BoundedWait.pass(TTL);
       lease.ensureValid();
       assertThat(waiting).isNotDone();

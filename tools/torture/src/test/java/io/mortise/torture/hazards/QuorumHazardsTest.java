@@ -6,7 +6,9 @@ import io.mortise.testkit.RerunIfPaused;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** As {@link HazardsTest}, with several servers; by itself since quorums wait for their servers. */
+/**
+ * Like {@link HazardsTest}, with several servers; separate since quorums wait for their servers.
+ */
 @Timeout(180)
 @RerunIfPaused
 class QuorumHazardsTest {

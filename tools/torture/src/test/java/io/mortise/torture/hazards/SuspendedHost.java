@@ -14,8 +14,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A host that can be suspended, as the engines of its clients see it: their monotonic clock stands
- * still meanwhile, and so do their timers.
+ * A simulated host that can be suspended: the monotonic clock and the timers of its clients then
+ * stand still.
  */
 final class SuspendedHost {
   private final boolean tells;
@@ -27,9 +27,9 @@ final class SuspendedHost {
   private boolean holdsTimers;
 
   /**
-   * A host that is awake.
+   * Creates a running host.
    *
-   * @param tells whether it says how long it slept, as Linux does
+   * @param tells whether it reports the time of suspension, as Linux does
    */
   SuspendedHost(boolean tells) {
     this.tells = tells;
@@ -50,16 +50,16 @@ final class SuspendedHost {
   }
 
   /**
-   * It goes on.
+   * Resumes it.
    *
-   * @param longer than the test has taken: so much longer it slept
+   * @param longer the time of suspension beyond that of the test
    */
   void wake(Duration longer) {
     wakeClock(longer);
     wakeTimers();
   }
 
-  /** The first half of {@link #wake}: threads go on before any timer does. */
+  /** The first half of {@link #wake}: threads resume before any timer does. */
   synchronized void wakeClock(Duration longer) {
     long nanos = System.nanoTime() - asleepSince;
     slept += nanos;
@@ -79,12 +79,12 @@ final class SuspendedHost {
     due.forEach(Runnable::run);
   }
 
-  /** A client on this host. The store stays the caller's. */
+  /** Opens a client on this host. The caller keeps the store. */
   LockClient client(LockStore store, Duration ttl) {
     return client(store, ttl, EngineRules.ALL);
   }
 
-  /** As {@link #client(LockStore, Duration)}, without one of the engine's rules. */
+  /** Like {@link #client(LockStore, Duration)}, with other rules of the engine. */
   LockClient client(LockStore store, Duration ttl, EngineRules rules) {
     SystemEnv system = new SystemEnv();
     EngineEnv env = system.env(ttl, new ClientLabel("sleeper", 1, "sleeper"));
@@ -104,7 +104,7 @@ final class SuspendedHost {
         system::close);
   }
 
-  /** Goes by the host's clock. */
+  /** A timer by the host's clock. */
   private final class HostTimer implements EngineScheduler.ScheduledTimer {
     private final EngineScheduler awake;
     private final long due;

@@ -30,11 +30,9 @@ import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/**
- * Which code of the library looks at its host's time of day, so that nothing else depends on it.
- */
+/** Only listed code of the library reads its host's time of day. */
 class WallClockUsageTest {
-  /** The methods of the JDK that tell it, by their classes. */
+  /** The methods of the JDK that read it, by class. */
   private static final Map<String, Set<String>> TELLERS =
       Map.of(
           "java/lang/System", Set.of("currentTimeMillis"),
@@ -80,16 +78,16 @@ class WallClockUsageTest {
 
     assertThat(readers)
         .containsExactlyInAnyOrder(
-            // The host's own, which the others are given.
+            // The host's own clock, which the others receive.
             "io/mortise/spi/time/WallClock",
-            // Where tokens begin; from then on they run with the monotonic clock.
+            // The start of tokens, which then follow the monotonic clock.
             "io/mortise/support/memory/MemStore",
             "io/mortise/jdbc/dialect/HostClock",
-            // Ages that people see, and when idle records are forgotten.
+            // Displayed ages, and the expiry of idle records.
             "io/mortise/support/document/VersionedDocuments",
-            // When facts are forgotten that a clockless server keeps.
+            // The expiry of facts on a clockless server.
             "io/mortise/support/document/FactDocuments",
-            // How long ago somebody came, for people who look.
+            // Displayed ages.
             "io/mortise/zookeeper/ZooKeeperSurvey",
             "io/mortise/zookeeper/ZooKeeperInspector",
             "io/mortise/curator/CuratorInspector");
@@ -103,8 +101,8 @@ class WallClockUsageTest {
   }
 
   /**
-   * The classes that read it, or have one in them that does, in the folder or archive that a class
-   * comes from.
+   * Classes that read it, themselves or by a nested class, in the folder or archive of the given
+   * class.
    */
   private static Set<String> readersBeside(Class<?> module) throws Exception {
     Path source = Path.of(module.getProtectionDomain().getCodeSource().getLocation().toURI());
@@ -129,7 +127,7 @@ class WallClockUsageTest {
     return readers;
   }
 
-  /** The methods that a class file names (The Java Virtual Machine Specification, 4.4). */
+  /** The methods referenced by a class file (The Java Virtual Machine Specification, 4.4). */
   private static Set<MethodReference> called(Path file) throws IOException {
     try (DataInputStream in =
         new DataInputStream(new BufferedInputStream(Files.newInputStream(file)))) {

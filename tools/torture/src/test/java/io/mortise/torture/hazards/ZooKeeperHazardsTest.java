@@ -6,7 +6,7 @@ import io.mortise.testkit.RerunIfPaused;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** As {@link HazardsTest}, with ZooKeeper. */
+/** Like {@link HazardsTest}, with ZooKeeper. */
 @Timeout(180)
 @RerunIfPaused
 class ZooKeeperHazardsTest {

@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** Histories written by hand, each with one thing wrong, which has to be found. */
+/** Hand-written histories, each with one violation to be detected. */
 class HistoryCheckerTest {
   private static final Duration TTL = Duration.ofNanos(1_000);
   private static final Duration PATIENCE = Duration.ofNanos(500);
@@ -31,7 +31,7 @@ class HistoryCheckerTest {
 
   private final HistoryChecker historyChecker = new HistoryChecker(TTL, PATIENCE, EFFECTS);
 
-  /** Lines without worker's zeros: {@code nanos letter worker lock try token more}. */
+  /** Checks lines with short worker numbers: {@code nanos letter worker lock try token more}. */
   private CheckResult check(String... lines) {
     return check(historyChecker, lines);
   }
@@ -91,7 +91,9 @@ class HistoryCheckerTest {
     assertThat(checkResult.expectedViolations()).isEqualTo(Map.of("forget", 1L));
   }
 
-  /** One passes a lock on within its process after another process was granted it anew. */
+  /**
+   * Checks a lock that is passed on within its process after another process was granted it anew.
+   */
   private CheckResult checkPassAfterTheStoreForgot(long token) {
     return check(
         "10 A 1001 hot-0 1 0 0",
@@ -211,7 +213,7 @@ class HistoryCheckerTest {
             "60000300 B 3001 sticky-0 1 0 0",
             "6000000000 A 2001 sticky-0 2 0 1",
             "6100000000 B 2001 sticky-0 2 0 0");
-    // One did not wait; the other came when no grant was idle any more.
+    // One did not wait; the other came when there was no idle grant any more.
     assertThat(rules(checkResult)).containsExactly(SafetyRule.HONEST_BUSY, SafetyRule.HONEST_BUSY);
     assertThat(checkResult.figures().cycles()).containsEntry(HistoryChecker.UNANSWERED, 2L);
   }
@@ -320,7 +322,7 @@ class HistoryCheckerTest {
     assertThat(checkResult.figures().longest(SafetyRule.CRASH_RELEASE)).isEqualTo(1560);
   }
 
-  /** A power cut that is over at 60; long after it another holds with the given token. */
+  /** Checks a power cut until 60, and much later another hold with the given token. */
   private static CheckResult checkTokenAfterPowerCut(long token) {
     FaultEffect effect = new FaultEffect(DelayBound.STORE, Set.of(SafetyRule.RISING_TOKENS), true);
     return check(
@@ -383,8 +385,8 @@ class HistoryCheckerTest {
   }
 
   /**
-   * One waits and is killed at 100 while another holds, which gives back at {@code gave}; a third
-   * waits and holds at {@code served}.
+   * Checks a waiter killed at 100 during another's hold, which is released at {@code gave}; a third
+   * one waits and holds at {@code served}.
    */
   private CheckResult checkKilledWaiter(String lock, String fault, long gave, long served) {
     return check(
@@ -411,7 +413,7 @@ class HistoryCheckerTest {
 
   @Test
   void givenWaiterThatWasKilled_whenTheNextIsServedLongAfterTheRelease_thenThatIsFound() {
-    // Soon enough for a waiter that is woken, were it not that somebody died.
+    // Soon enough for an ordinary wake-up, but not after a death.
     assertThat(rules(checkKilledWaiter("queue-0", "kill-waiter", 200, 701)))
         .containsExactly(SafetyRule.KILLED_WAITER);
   }
@@ -467,7 +469,7 @@ class HistoryCheckerTest {
     assertThat(checkKilledWaiter("naive-queue-0", "kill-waiter", 200, 700).naiveDelays()).isZero();
   }
 
-  /** A holder is killed at 40, and the one after it at {@code next}; a third holds at the end. */
+  /** Checks a holder killed at 40, and the next one at {@code next}; a third holds at the end. */
   private CheckResult checkChain(String fault, long next, long served) {
     return check(
         "10 A 1001 queue-0 1 0 0",
@@ -542,7 +544,7 @@ class HistoryCheckerTest {
     assertThat(rules(checkResult)).containsExactly(SafetyRule.NO_LEAK);
   }
 
-  /** One holds and gives back at 40 while another waits, which holds at {@code served}. */
+  /** Checks a hold released at 40, with a waiter that holds at {@code served}. */
   private CheckResult checkHandOff(long served, String... more) {
     for (String line :
         List.of(
@@ -568,7 +570,9 @@ class HistoryCheckerTest {
     assertThat(rules(checkHandOff(900))).containsExactly(SafetyRule.WAKE_UP);
   }
 
-  /** A lock that each of a crowd gives back at once, and that the next has so much later. */
+  /**
+   * Checks a lock that each of a crowd releases at once, and that the next has after {@code gap}.
+   */
   private CheckResult checkCrowd(int waiters, long gap, long delay) {
     List<String> lines = new ArrayList<>(List.of("10 A 1001 crowd-0 1 0 0"));
     lines.add("20 G 1001 crowd-0 1 7 0");
@@ -645,7 +649,7 @@ class HistoryCheckerTest {
     assertThat(rules(checkHandOff(1600, fault))).containsExactly(SafetyRule.SLOW);
   }
 
-  /** One is stopped while it holds, from 40 to 2540, and another waits, which holds then. */
+  /** Checks a holder paused from 40 to 2540, and a waiter that holds then. */
   private CheckResult checkStop(String fault, long served) {
     return check(
         "10 A 1001 hot-0 1 0 0",
@@ -764,7 +768,7 @@ class HistoryCheckerTest {
     assertThat(checkResult.figures().unexplained()).isEqualTo(1);
   }
 
-  /** Two processes, of which the second gets nothing after a while; and more that happens. */
+  /** Checks two processes, of which the second is starved after a while; with further events. */
   private CheckResult checkStarving(String... more) {
     return check(starving(more));
   }

@@ -7,7 +7,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A history of many events is checked in a time that grows no faster than they do. */
+/** The time to check a history grows no faster than its number of events. */
 class LongHistoryTest {
   private static final int WORKERS = 32;
   private static final int LOCKS = 4;
@@ -15,7 +15,7 @@ class LongHistoryTest {
   /** {@code -Dmortise.torture.events=10000000 -Dtest.jvm.heap=6g} takes a minute. */
   private static final long EVENTS = Long.getLong("mortise.torture.events", 200_000);
 
-  /** Of each lock the workers take turns; one hold is five events. */
+  /** The workers take turns on each lock; a hold has five events. */
   @Test
   @Timeout(600)
   void givenManyEvents_whenTheyAreChecked_thenTheOneWrongTokenIsFound() {

@@ -17,7 +17,7 @@ import java.util.Objects;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** What a run may see go wrong is what the guarantee table says of the store. */
+/** The permitted violations of a run are those of the guarantee table. */
 class ExpectedGuaranteesTest {
   private static final GuaranteeTable TABLE = GuaranteeTable.load();
   private static final Set<Capability> SKIPS =

@@ -33,7 +33,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The page of a run whose history a test has written. */
+/** The page of a run with a hand-written history. */
 class TortureReportTest {
   private static final long SECOND = 1_000_000_000;
 
@@ -63,7 +63,7 @@ class TortureReportTest {
     event(gave, EventKind.GAVE, client, lock, attempt);
   }
 
-  /** A pause under which the naive lock breaks and that of Mortise does not. */
+  /** A pause that breaks the naive lock but not Mortise's. */
   private Timeline paused() {
     hold("hot-0", 1, 1, 1, 2, 2.01);
     event(3, EventKind.HOLDS, 1, "hot-0", 2);
@@ -77,7 +77,7 @@ class TortureReportTest {
     hold("naive-0", 4, 1, 6, 9, 9.1);
     event(9, EventKind.HOLDS, 5, "hot-0", 1);
     event(9.5, EventKind.SURE, 5, "hot-0", 1);
-    // The run's own history may be read first or last.
+    // The history of the run itself may be read first or last.
     event(9.7, EventKind.KILLED, 5, "", 0);
     Timeline timeline = new Timeline(0, 10 * SECOND);
     history.forEach(timeline::take);
@@ -143,7 +143,7 @@ class TortureReportTest {
     assertThat(page)
         .doesNotContain("{{", "<script>x()", "src=", "<link", "@import")
         .contains("default-src 'none'", "prefers-color-scheme: dark", "<code>mortise torture");
-    // What a module imports, the map has.
+    // All imports of modules are in the map.
     Matcher map =
         Pattern.compile("\"([a-z./]+)\": \"data:text/javascript;base64,([^\"]+)\"").matcher(page);
     List<MatchResult> modules = map.results().toList();
@@ -177,7 +177,7 @@ class TortureReportTest {
     assertThat(drawn.split("class=\"bar overlap\"", -1)).as("one, and its legend").hasSize(3);
   }
 
-  /** The page as a browser has it when its scripts have run. */
+  /** The page after its scripts have run in a browser. */
   private String drawn(Path file) throws IOException, InterruptedException {
     Path profile = Files.createDirectory(folder.resolve("profile"));
     Path out = folder.resolve("drawn");

@@ -18,10 +18,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Short runs: each promise is kept, and what must break breaks. */
+/** Short runs: each promise is kept, and the controls break. */
 @Timeout(300)
 class TortureRunTest {
-  // Busy machines stop processes for a while of their own accord.
+  // Busy machines pause processes for a while by themselves.
   private static final Duration PATIENCE = Duration.ofSeconds(5);
 
   @TempDir private Path folder;
@@ -73,7 +73,7 @@ class TortureRunTest {
     return tortureResult;
   }
 
-  /** Slow: {@code -Dmortise.torture=mysql,h2}, or {@code all}, and every fault that there is. */
+  /** Slow: {@code -Dmortise.torture=mysql,h2}, or {@code all}, with every available fault. */
   @Test
   @Timeout(7_200)
   void givenServersThatWereAskedFor_whenAllGoesWrong_thenEveryPromiseIsKept() throws Exception {
@@ -105,7 +105,7 @@ class TortureRunTest {
   void givenFaultsOfClientAndServer_thenEveryPromiseIsKept_andTheControlsAreLoud()
       throws Exception {
     TortureOutcome tortureOutcome = TortureOutcome.VOID;
-    // What has to break breaks by chance: on a busy machine the naive lock may get through.
+    // The controls break by chance: on a busy machine the naive lock may survive.
     for (int run = 1; run <= 3 && tortureOutcome == TortureOutcome.VOID; run++) {
       TortureResult tortureResult =
           run(

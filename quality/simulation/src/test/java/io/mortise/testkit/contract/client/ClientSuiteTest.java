@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.testkit.MemStoreUnderTest;
 import org.junit.jupiter.api.Test;
 
-/** A test that failed in a pause is run again, on the same instance of its suite. */
+/** A test that failed in a pause is rerun on the same instance of its suite. */
 class ClientSuiteTest extends ClientSuite {
   ClientSuiteTest() {
     super(new MemStoreUnderTest());

@@ -7,13 +7,13 @@ import java.util.Set;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Tag;
 
-/** The API over stores that can do less: the engine makes do with what there is. */
+/** The API over stores with fewer capabilities, which the engine makes up for. */
 @Tag("extended")
 class MemClientCapabilitiesTest {
-  /** What others did is learnt by renewing and asking again. */
+  /** Without pushes the engine learns of others by renewals and polls. */
   private static final Set<Capability> NO_PUSH = MemStoreUnderTest.allBut(Capability.PUSH);
 
-  /** Nobody hands over: whoever asks first gets it. */
+  /** Without hand-offs the first request after a release is granted. */
   private static final Set<Capability> NO_QUEUE = MemStoreUnderTest.allBut(Capability.QUEUE);
 
   /** Mutual exclusion and nothing else. */

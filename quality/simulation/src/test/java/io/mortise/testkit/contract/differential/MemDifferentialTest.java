@@ -16,8 +16,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
 /**
- * The store in memory answers as the machine it is made of; and with a rule taken away the
- * difference is found, which shows that the comparison compares.
+ * The store in memory answers like the lock table. A removed rule makes a difference, which shows
+ * that the comparison is effective.
  */
 @ContractFor("mem")
 class MemDifferentialTest extends DifferentialContract {
@@ -51,7 +51,7 @@ class MemDifferentialTest extends DifferentialContract {
 
   @Test
   void givenStoresThatLackSomething_thenTheyAnswerAlikeToo() {
-    // But without sessions, where nobody judges and answers differ by nature.
+    // Except stores without sessions, whose answers differ by nature.
     for (Capability lacking : EnumSet.complementOf(EnumSet.of(Capability.SESSION))) {
       DifferentialContract contract =
           new DifferentialContract(() -> MemStoreUnderTest.without(lacking)) {};

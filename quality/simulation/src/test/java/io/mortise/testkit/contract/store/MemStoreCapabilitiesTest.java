@@ -7,7 +7,7 @@ import java.util.EnumSet;
 import java.util.Set;
 import org.junit.jupiter.api.Nested;
 
-/** The store in memory can be told to lack any capability, and keeps the rest of the contract. */
+/** The store in memory can lack any capability, and keeps the rest of the contract. */
 class MemStoreCapabilitiesTest {
 
   @Nested
@@ -52,7 +52,7 @@ class MemStoreCapabilitiesTest {
     }
   }
 
-  /** Nobody hands over to a session that nobody can judge. */
+  /** Without judgeable sessions there is no hand-off. */
   @Nested
   class Session extends LockStoreContract {
     Session() {

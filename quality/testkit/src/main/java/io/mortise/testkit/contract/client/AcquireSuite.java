@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Every way to ask for a lock, and that ending a wait in any way leaves nothing behind. */
+/** Every form of acquire. No end of a wait leaves anything behind. */
 class AcquireSuite extends ClientSuite {
   AcquireSuite(StoreUnderTest under) {
     super(under);

@@ -46,9 +46,9 @@ class BarrierSuite extends ClientSuite {
   }
 
   /**
-   * The locks of the barrier that are held or waited for: one for each party that is there. A store
-   * of several parts may have granted one to a party whose session ended there last; the next who
-   * asks finds it free.
+   * The locks of the barrier that are held or waited for: one for each present party. A store of
+   * several parts may have granted one to a party whose session ended there last; the next request
+   * finds it free.
    */
   private List<LockInfo> places() {
     return BoundedWait.join(store().inspect(LockQuery.all())).items().stream()

@@ -37,8 +37,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * What the suites of {@link LockClientContract} share: a store, processes that use it (clients,
- * each behind a link that can be cut), and words.
+ * The base of the suites of {@link LockClientContract}: a store, processes that use it (clients,
+ * each behind a link that can be cut), and assertions.
  */
 @Timeout(120)
 abstract class ClientSuite {
@@ -53,7 +53,7 @@ abstract class ClientSuite {
   final StoreUnderTest under;
   private final List<Peer> processes = new ArrayList<>();
 
-  /** Made anew for each run of a test: a run after a pause is prepared as the first one was. */
+  /** Created for each run of a test: a rerun after a pause is set up like the first run. */
   private ExecutorService threads = Executors.newCachedThreadPool();
 
   private @Nullable LockStore opened;
@@ -82,7 +82,7 @@ abstract class ClientSuite {
     try {
       closeProcesses();
     } finally {
-      // Not there if its server is missing: then the test was skipped.
+      // Null if its server is missing: then the test was skipped.
       if (opened != null) {
         opened.close();
       }
@@ -93,7 +93,7 @@ abstract class ClientSuite {
         .isTrue();
   }
 
-  /** All at once: each waits until what it has under way has ended. */
+  /** Concurrently, as each close waits for requests in flight. */
   private void closeProcesses() {
     ExecutorService closing = Executors.newCachedThreadPool();
     try {
@@ -105,7 +105,7 @@ abstract class ClientSuite {
     }
   }
 
-  /** Asserts that a lease that was lost, and closed after that, is taken for lost all the same. */
+  /** Asserts that a lost lease counts as lost even if closed later. */
   static void assertStaysLost(Lease lease, LeaseEnd end) {
     assertThat(lease.state()).isEqualTo(Lease.State.LOST);
     assertThat(lease.isValid()).isFalse();
@@ -144,7 +144,7 @@ abstract class ClientSuite {
     return peer(name, peerTtl());
   }
 
-  /** Without a push it takes a renewal to hear what others did, which is not to slow the tests. */
+  /** Without pushes a process learns of others by renewals; a short TTL keeps the tests fast. */
   final Duration peerTtl() {
     return Duration.ofSeconds(can(Capability.PUSH) ? 30 : 8);
   }
@@ -167,7 +167,7 @@ abstract class ClientSuite {
     return adopt(new Peer(link, builder.build()));
   }
 
-  /** Its client is closed when the test is over. */
+  /** Has the process's client closed after the test. */
   final Peer adopt(Peer process) {
     processes.add(process);
     return process;
@@ -177,7 +177,7 @@ abstract class ClientSuite {
     return threads.submit(task);
   }
 
-  /** Waits in a thread of its own until granted. */
+  /** Acquires in another thread, waiting until granted. */
   final Future<Lease> acquiring(DistributedLock lock) {
     return start(() -> lock.acquireWithin(LONG));
   }
@@ -221,12 +221,12 @@ abstract class ClientSuite {
     return BoundedWait.join(store().inspect(LockQuery.of(name))).items();
   }
 
-  /** Until so many attempts stand in the store's queue. */
+  /** Waits until so many attempts stand in the store's queue. */
   final void awaitWaiters(String name, int count) {
     BoundedWait.until(LONG, count + " wait for " + name, () -> waiters(name).size() == count);
   }
 
-  /** Neither holders nor waiters remain, at once or as soon as what is on its way has arrived. */
+  /** Asserts that no holders and waiters remain, once requests in flight have arrived. */
   final void assertNothingLeft(String... names) {
     for (String name : names) {
       BoundedWait.until(
@@ -236,7 +236,7 @@ abstract class ClientSuite {
     }
   }
 
-  /** Whether a fresh try gets the lock; gives it back. */
+  /** Whether a fresh try gets the lock, which is then released. */
   static boolean isFree(DistributedLock lock) {
     return lock.tryAcquire()
         .map(

@@ -24,10 +24,10 @@ import org.junit.jupiter.api.Test;
 
 /** First come, first served, over processes. */
 class FairnessSuite extends ClientSuite {
-  /** So long that nobody waits for its end in a test. */
+  /** So long that no test waits for its end. */
   private static final Duration WHOLE = Duration.ofSeconds(60);
 
-  /** How long the session of a process lives that waits and holds nothing. */
+  /** The session TTL of a process that waits and holds nothing. */
   private static final Duration SHORT = Duration.ofSeconds(3);
 
   FairnessSuite(StoreUnderTest under) {
@@ -66,7 +66,7 @@ class FairnessSuite extends ClientSuite {
     Peer a = peer("a");
     Peer b = peer("b");
     LockOptions fair = LockOptions.DEFAULTS.withFair(true);
-    // Neither of the two: threads of the holder's process that came before the note go first.
+    // Not granted yet: threads of the holder's process that queued before the note go first.
     Lease lease = peer("c").client().lock(LOCK, fair).acquire();
     List<Integer> order = Collections.synchronizedList(new ArrayList<>());
     List<Future<?>> waits = new ArrayList<>();
@@ -92,7 +92,7 @@ class FairnessSuite extends ClientSuite {
   @Test
   void givenHolderThatKnowsOfAnotherProcess_thenItsOwnFairThreadsComeAfterThatOne()
       throws Exception {
-    // Without a push it is known a little later that another process waits.
+    // Without pushes a waiting process is noticed a little later.
     needs(Capability.QUEUE, Capability.PUSH);
     DistributedLock own = peer("a").client().lock(LOCK, LockOptions.DEFAULTS.withFair(true));
     Lease lease = own.acquire();
@@ -105,7 +105,7 @@ class FairnessSuite extends ClientSuite {
         () -> {
           later.add(own.acquireAsync());
           BoundedWait.pass(Duration.ofMillis(50));
-          // One that came before the note waits in its process, and would go first.
+          // A waiter from before the note waits within its process, and would go first.
           return waiters(LOCK).size() == 2 || !later.getLast().cancel(true);
         });
     lease.close();
@@ -127,7 +127,7 @@ class FairnessSuite extends ClientSuite {
     for (int i = 0; i < many; i++) {
       waits.add((i % 2 == 0 ? a : b).client().lock(LOCK, fair).acquireAsync());
     }
-    // Those that poll for the others are among them.
+    // They include the waiters that poll for the others.
     for (int i = 0; i < many; i += i < 16 ? 1 : 3) {
       assertThat(waits.get(i).cancel(true)).isTrue();
     }
@@ -197,7 +197,7 @@ class FairnessSuite extends ClientSuite {
     awaitWaiters(LOCK, 2);
     b.link().set(StoreLink.LinkState.SILENT);
     lease.close();
-    // LONG is less than the whole TTL.
+    // LONG is shorter than the TTL.
     get(next).close();
     b.link().set(StoreLink.LinkState.UP);
     head.get(1, TimeUnit.MINUTES).close();

@@ -31,7 +31,7 @@ import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Links that fail at random, some for longer than a session lives: what is believed is judged. */
+/** Links fail at random, some for longer than a session lives, and beliefs are judged. */
 class FaultSuite extends ClientSuite {
   private static final Duration RUN = Duration.ofSeconds(10);
 
@@ -78,7 +78,7 @@ class FaultSuite extends ClientSuite {
     assertThatThrownBy(lease::close).isInstanceOf(LeaseLostException.class);
   }
 
-  /** Looks at the holder's session all the time. */
+  /** Polls the lock, hence the holder's session, until acquired. */
   private static Lease tryUntilHeld(Peer peer) {
     while (true) {
       Optional<Lease> lease = peer.lock().tryAcquire();
@@ -128,7 +128,7 @@ class FaultSuite extends ClientSuite {
                 }));
       }
     }
-    // One link at a time, so that somebody gets on.
+    // One link at a time, so that other processes make progress.
     while (System.nanoTime() < end) {
       Peer struck = peers.get(random.nextInt(peers.size()));
       struck.link().set(FAULTS.get(random.nextInt(FAULTS.size())));
@@ -142,13 +142,13 @@ class FaultSuite extends ClientSuite {
     users.forEach(ClientSuite::get);
 
     assertThat(HistoryChecks.all(history.events(), false)).as("with %s", seed).isEmpty();
-    // What a session that was lost had held is there until somebody wants it.
+    // Holds of a lost session stay until another process wants the lock.
     Peer last = peer("last");
     NAMES.forEach(name -> awaitFree(last.client().lock(name)));
     assertNothingLeft(NAMES.toArray(new String[0]));
   }
 
-  /** A store that stood still for a while gets more time. */
+  /** Whether to continue; a store that paused for a while gets more time. */
   private boolean goesOn(long began) {
     return grants.get() < ENOUGH && elapsed(began).compareTo(BoundedWait.scaled(PATIENCE)) < 0;
   }
@@ -180,7 +180,7 @@ class FaultSuite extends ClientSuite {
       boolean valid = true;
       while (valid && believed < until) {
         BoundedWait.pass(Duration.ofMillis(1));
-        // The moment is read first: what was valid after it was valid at it.
+        // Read the time first: a lease valid afterwards was valid at that time.
         long now = System.nanoTime();
         valid = lease.isValid();
         believed = valid ? now : believed;
@@ -188,7 +188,7 @@ class FaultSuite extends ClientSuite {
       history.add(new AttemptEvent.AttemptGranted(granted, id, token, believed));
       lease.close();
     } catch (LeaseLostException e) {
-      // That can be; its belief had ended by itself, as was recorded before.
+      // Legitimate: its belief had ended by time, as recorded before.
       return;
     }
   }

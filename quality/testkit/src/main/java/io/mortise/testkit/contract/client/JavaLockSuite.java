@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The view that belongs to threads, as {@code java.util.concurrent} describes it. */
+/** The thread-owned view, as {@code java.util.concurrent} specifies it. */
 @SuppressWarnings("LockNotBeforeTry") // a test that fails closes the client
 class JavaLockSuite extends ClientSuite {
   JavaLockSuite(StoreUnderTest under) {

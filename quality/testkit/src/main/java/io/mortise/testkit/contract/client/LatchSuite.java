@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 class LatchSuite extends ClientSuite {
   private static final String NAME = "migration ü";
 
-  /** Longer than a wait pauses between two reads. */
+  /** Longer than the pause between two reads of a wait. */
   private static final Duration LONGEST_PAUSE = Duration.ofMillis(700);
 
   private static final LockName FACT = LockName.of("latch/" + NAME);
@@ -46,8 +46,8 @@ class LatchSuite extends ClientSuite {
   }
 
   /**
-   * While a wait of another process reads for longer than the longest pause between two reads, this
-   * process reads nothing.
+   * Asserts that this process reads nothing, for longer than the longest pause between two reads,
+   * while a wait of another process reads.
    */
   private void assertReadsNothing(StoreLink link) {
     Peer other = peer("control");
@@ -64,7 +64,7 @@ class LatchSuite extends ClientSuite {
     control.cancel(false);
   }
 
-  /** Lets what stands in the store expire. */
+  /** Lets the stored data expire. */
   private void expire() {
     Fact present = BoundedWait.join(store().readFact(FACT));
     long written =
@@ -172,7 +172,7 @@ class LatchSuite extends ClientSuite {
     cut.link().set(StoreLink.LinkState.CUT);
     assertThat(latch("other", 1).countDown("a")).isZero();
     DistributedLatch latch = cut.client().latch(NAME, 1);
-    // Long enough for a first look to fail on a busy machine.
+    // Long enough for a first look, even on a busy machine.
     CompletableFuture<Boolean> inVain = latch.awaitAsync(Duration.ofSeconds(2));
     assertThatThrownBy(() -> latch.await(Duration.ofSeconds(2))).isInstanceOf(LockException.class);
     assertThat(failure(inVain)).isInstanceOf(LockException.class);

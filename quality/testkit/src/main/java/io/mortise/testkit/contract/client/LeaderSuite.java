@@ -37,7 +37,7 @@ class LeaderSuite extends ClientSuite {
     final AtomicInteger active;
     final Leadership leadership;
 
-    /** With a count of tasks that run with a valid lead. */
+    /** Counts tasks that run with valid leadership. */
     Candidate(Peer process, AtomicInteger active) {
       this.active = active;
       this.leadership = process.client().leader(NAME, this::lead);

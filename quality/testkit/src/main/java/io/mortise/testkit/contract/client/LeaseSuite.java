@@ -37,7 +37,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What a lease tells, how it ends, and the times that the store keeps for it. */
+/** The information of a lease, its ends, and the times that the store keeps for it. */
 class LeaseSuite extends ClientSuite {
   LeaseSuite(StoreUnderTest under) {
     super(under);
@@ -291,7 +291,7 @@ class LeaseSuite extends ClientSuite {
         .hasCauseInstanceOf(UnsupportedByStoreException.class);
   }
 
-  /** Another one has to be asked of each store above, or to need nothing of it. */
+  /** A new option has to be tested on each store above, or to need no support from it. */
   @Test
   void givenOptions_thenThereAreNoOthers() {
     assertThat(
@@ -304,7 +304,7 @@ class LeaseSuite extends ClientSuite {
             "withAtMost",
             "withAtLeast",
             "withSticky",
-            // Of this process only.
+            // Concerns this process only.
             "withReleaseAsync",
             // Shown where the store keeps it.
             "withLabel");

@@ -40,7 +40,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What a client tells its listeners. */
+/** Events that a client reports to its listeners. */
 class ListenerSuite extends ClientSuite {
   private RecordingListener told = new RecordingListener();
 
@@ -48,13 +48,13 @@ class ListenerSuite extends ClientSuite {
     super(under);
   }
 
-  /** A test that is run again hears nothing of the run before. */
+  /** Discards events of a previous run of the test. */
   @BeforeEach
   void listenAnew() {
     told = new RecordingListener();
   }
 
-  /** A process that tells {@link #told}. */
+  /** A process that reports to {@link #told}. */
   private Peer watched(Duration ttl) {
     return peer("watched", ttl, told);
   }

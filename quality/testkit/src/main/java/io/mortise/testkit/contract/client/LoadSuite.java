@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Many threads and processes at once: what they believe is recorded and judged afterwards. */
+/** Many concurrent threads and processes, whose beliefs are recorded and judged afterwards. */
 class LoadSuite extends ClientSuite {
   LoadSuite(StoreUnderTest under) {
     super(under);
@@ -113,23 +113,25 @@ class LoadSuite extends ClientSuite {
     assertNothingLeft(LOCK, "permits");
   }
 
-  /** A process that does not ask whether its leases are valid, because they always are. */
+  /** A process whose leases are always valid, so that it does not check them. */
   private Peer lasting(String name) {
     return peer(name, LASTING);
   }
 
-  /** A store that stood still for a while gets more time. */
+  /** Whether to continue; a store that paused for a while gets more time. */
   private static boolean goesOn(AtomicInteger counted, long began) {
     return counted.get() < ENOUGH && elapsed(began).compareTo(BoundedWait.scaled(LONG)) < 0;
   }
 
-  /** Had no answer if the machine or the store stood still meanwhile, and only then. */
+  /**
+   * Tries to acquire. A missing answer is allowed only after a pause of the machine or the store.
+   */
   private static @Nullable Lease tried(Callable<Optional<Lease>> attempt) throws Exception {
     long before = PauseDetector.lostNanos();
     try {
       return attempt.call().orElse(null);
     } catch (StoreUnavailableException e) {
-      BoundedWait.pass(Duration.ofMillis(100)); // who counts pauses has to wake too
+      BoundedWait.pass(Duration.ofMillis(100)); // the pause detector has to wake up too
       if (PauseDetector.lostNanos() == before) {
         throw e;
       }
@@ -137,7 +139,7 @@ class LoadSuite extends ClientSuite {
     }
   }
 
-  /** Acquires in one of several ways, and records what this thread believes. */
+  /** Acquires in one of several ways, and records the beliefs of this thread. */
   private boolean use(Peer process, String lock, DistributedLock locks, Mode mode, Runnable body)
       throws Exception {
     String id = "#" + attempts.incrementAndGet();
@@ -190,7 +192,7 @@ class LoadSuite extends ClientSuite {
       isFree(another.lock());
       another.client().close();
     }
-    // The one that was there before may have started some meanwhile.
+    // The client from before may have started some meanwhile.
     BoundedWait.until(
         LONG,
         "threads ended with their clients: " + newThreads(before),
@@ -204,7 +206,7 @@ class LoadSuite extends ClientSuite {
     return Thread.getAllStackTraces().keySet().stream()
         .filter(thread -> !before.contains(thread))
         .map(Thread::getName)
-        // Of the JVM and of the test's own delays.
+        // Threads of the JVM and of the test's own delays.
         .filter(name -> !name.startsWith("ForkJoinPool") && !name.startsWith("CompletableFuture"))
         .filter(name -> !name.startsWith("junit") && !name.startsWith("Attach"))
         .toList();

@@ -5,15 +5,15 @@ import io.mortise.testkit.contract.store.LockStoreContract;
 import org.junit.jupiter.api.Nested;
 
 /**
- * What users may take for granted, on a given store: the API from end to end, by real time. A
- * store's tests have one subclass per kind of server, beside that of {@link LockStoreContract}.
+ * The guarantees to users on a given store: the API from end to end, in real time. A store's tests
+ * have one subclass per kind of server, beside that of {@link LockStoreContract}.
  *
  * <p>The safety properties are tagged as there; {@code deadline-before-next-grant} stands here.
  */
 public abstract class LockClientContract {
   private final StoreUnderTest under;
 
-  /** For the store's own test. Time is never moved by hand here. */
+  /** For the store's own test. Time is real here. */
   protected LockClientContract(StoreUnderTest under) {
     this.under = under;
   }

@@ -29,8 +29,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * What a store must do over a network that misbehaves: each try ends within the timeout,
- * connections that a firewall has forgotten are replaced, and all is well again afterwards.
+ * Requirements on a store over a faulty network: each try ends within the timeout, connections
+ * forgotten by a firewall are replaced, and the store recovers afterwards.
  */
 @Tag("extended")
 @Timeout(300)
@@ -42,7 +42,7 @@ public abstract class NetworkContract {
 
   private static final Duration LONG = Duration.ofSeconds(30);
 
-  /** To connect, to be greeted, and to ask again where it is not known what the server speaks. */
+  /** To connect, to be greeted, and to retry if the server's protocol is unknown. */
   private static final int OPENING_TIMEOUTS = 3;
 
   private final Supplier<String> server;
@@ -57,7 +57,7 @@ public abstract class NetworkContract {
    * For subclasses.
    *
    * @param server the URL of a store in a running server, with its port
-   * @param parameter the one of the URL that sets the timeout, such as {@code timeout}
+   * @param parameter the URL parameter that sets the timeout, such as {@code timeout}
    * @param timeout in full seconds
    */
   protected NetworkContract(Supplier<String> server, String parameter, Duration timeout) {
@@ -75,20 +75,20 @@ public abstract class NetworkContract {
         + (parameter + "=" + DurationText.format(timeout));
   }
 
-  /** After how long an idle connection that a firewall has forgotten is asked, or replaced. */
+  /** The time after which an idle connection is probed or replaced. */
   protected Duration idle() {
     return Duration.ofMillis(1_500);
   }
 
   /**
-   * Whether the server gives up a request whose end does not arrive, while its connection stands.
-   * If not, what that request has locked stays so.
+   * Whether the server abandons an incomplete request while its connection is open. If not,
+   * resources locked by that request stay locked.
    */
   protected boolean endsHalfRequests() {
     return true;
   }
 
-  /** Starts a server whose locks are others; empty if the store cannot tell the two apart. */
+  /** Starts a server with other locks; empty if the store cannot tell the two apart. */
   protected Optional<LocalServer> another() {
     return Optional.empty();
   }
@@ -229,7 +229,7 @@ public abstract class NetworkContract {
         var unused = lease.get().releaseAsync();
       }
     } catch (StoreUnavailableException | StoreUnfitException e) {
-      // Either is an answer.
+      // Both outcomes are answers.
     }
     assertThat(Duration.ofNanos(System.nanoTime() - began))
         .as("a try, %s", weather)
@@ -269,7 +269,7 @@ public abstract class NetworkContract {
           && DIFFERENT.matcher(String.valueOf(e.getMessage())).find()) {
         throw e;
       }
-      // As when the answer that a lease was lost comes before the one that there is a new session.
+      // For instance, the loss of a lease is answered before the new session is.
       lastAnswer = e.toString();
       return false;
     }

@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
-/** Work that is done once, and the facts of the store that it stands on. */
+/** Work that is done once, and the facts that it is built on. */
 class OnceSuite extends ClientSuite {
   private static final String KEY = "order/7 ü";
   private static final String KEY_LOCK = "once/" + KEY;

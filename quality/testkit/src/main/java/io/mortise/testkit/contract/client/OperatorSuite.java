@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
-/** What an operator does to holders and waiters. */
+/** An operator's actions on holders and waiters. */
 class OperatorSuite extends ClientSuite {
   OperatorSuite(StoreUnderTest under) {
     super(under);
@@ -135,7 +135,7 @@ class OperatorSuite extends ClientSuite {
 
   @Test
   void givenWaiter_whenAnOperatorEvictsIt_thenItsWaitFails() throws Exception {
-    // Whether it hears of it by a push or asks again first.
+    // Both by a push and by a poll.
     needs(Capability.EVICT, Capability.QUEUE);
     Peer a = peer("a");
     Peer b = peer("b");

@@ -24,13 +24,13 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What becomes of holds and waits when a process dies, or its store cannot be reached. */
+/** Holds and waits of a process that dies, or cannot reach its store. */
 class OutageSuite extends ClientSuite {
   OutageSuite(StoreUnderTest under) {
     super(under);
   }
 
-  /** When a dead process's locks are free at the latest, if somebody waits for them. */
+  /** The latest time at which a dead process's locks are free, if they have waiters. */
   private Duration afterDeath() {
     return BoundedWait.scaled(
         mortalTtl().plus(store().profile().expiryLag()).plus(Duration.ofSeconds(12)));
@@ -77,7 +77,7 @@ class OutageSuite extends ClientSuite {
     assertThatThrownBy(lease::close).isInstanceOf(LeaseLostException.class);
   }
 
-  /** For longer than a failover may take, and than a session lives. */
+  /** For longer than a failover, and than a session's TTL. */
   @Test
   void givenServerThatTakesNoWrites_whenItTakesThemAgain_thenWaitsHaveGoneOn() throws Exception {
     Peer a = mortal("a");
@@ -112,7 +112,10 @@ class OutageSuite extends ClientSuite {
     assertThatThrownBy(held::close).isInstanceOf(LeaseLostException.class);
   }
 
-  /** There is nothing to be forgotten, which a store may know without a write. */
+  /**
+   * Forgets an absent result; false if the store is unavailable. A store may know the absence
+   * without a write.
+   */
   private static boolean forgets(LockClient client, String once) {
     try {
       return client.once(once).forget();
@@ -148,7 +151,7 @@ class OutageSuite extends ClientSuite {
     a.link().set(StoreLink.LinkState.REFUSING);
     lease.close();
     long before = a.link().requests();
-    // By now it waits for half a second and more before it asks again.
+    // By now it backs off for half a second or more.
     BoundedWait.until(LONG, "it had asked again", () -> a.link().requests() > before + 5);
     a.link().set(StoreLink.LinkState.UP);
     try (Lease again = a.lock().tryAcquire().orElseThrow()) {
@@ -194,7 +197,7 @@ class OutageSuite extends ClientSuite {
     for (StoreLink.LinkState linkState :
         List.of(StoreLink.LinkState.CUT, StoreLink.LinkState.REFUSING)) {
       a.link().set(linkState);
-      // Longer than it takes to know that nobody answers.
+      // Longer than the detection of an outage takes.
       Duration wait = Duration.ofMillis(linkState == StoreLink.LinkState.CUT ? 1_500 : 600);
       long began = System.nanoTime();
       assertThatThrownBy(() -> a.lock().acquireWithin(wait))
@@ -243,7 +246,7 @@ class OutageSuite extends ClientSuite {
     b.link().set(StoreLink.LinkState.UP);
     lease.close();
     get(parked).close();
-    // Its session may have ended meanwhile: then a contender finds what it left.
+    // Its session may have ended meanwhile: then a contender finds its leftovers.
     awaitFree(a.lock());
     assertNothingLeft(LOCK);
   }

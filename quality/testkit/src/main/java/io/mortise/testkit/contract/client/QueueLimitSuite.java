@@ -23,7 +23,7 @@ import java.util.concurrent.Future;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
-/** An acquire that says how many may wait. */
+/** Acquires with a limit on the number of waiters. */
 class QueueLimitSuite extends ClientSuite {
   QueueLimitSuite(StoreUnderTest under) {
     super(under);

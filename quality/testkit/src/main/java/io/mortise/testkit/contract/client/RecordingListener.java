@@ -5,7 +5,7 @@ import io.mortise.testkit.BoundedWait;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Keeps all that a client tells, in the order in which it was told. Thread-safe. */
+/** Records all events of a client, in order. Thread-safe. */
 final class RecordingListener implements LockListener {
   private final List<Record> events = new ArrayList<>();
 
@@ -24,7 +24,7 @@ final class RecordingListener implements LockListener {
   }
 
   /**
-   * Waits for so many events of one kind and returns all there are. Blocks.
+   * Waits for so many events of one kind and returns all so far. Blocks.
    *
    * @throws AssertionError if there are fewer within {@link BoundedWait#ANSWER}
    */

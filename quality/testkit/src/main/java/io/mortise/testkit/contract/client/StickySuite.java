@@ -22,7 +22,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
-/** A sticky lock stays with its process until somebody else wants it, and no longer. */
+/** A sticky lock stays with its process exactly until another process wants it. */
 class StickySuite extends ClientSuite {
   /** So long that a test that waits for its end fails. */
   private static final LockOptions STICKY =
@@ -39,7 +39,7 @@ class StickySuite extends ClientSuite {
     return peer.lock().with(STICKY);
   }
 
-  /** The token of a lease that is closed at once; 0 in a store without tokens. */
+  /** Acquires and releases; returns the token, or 0 in a store without tokens. */
   private long pass(DistributedLock lock) throws InterruptedException {
     try (Lease lease = lock.acquireWithin(LONG)) {
       return can(Capability.TOKEN) ? lease.token() : 0;
@@ -74,7 +74,7 @@ class StickySuite extends ClientSuite {
     assertThat(peer.link().requests()).isEqualTo(before);
   }
 
-  /** More than a hold may have on ZooKeeper, twice. */
+  /** Twice as many retakes as a hold has tokens on ZooKeeper. */
   @Test
   void givenManyRetakes_thenBlocksOfTokensAreReplaced_andTokensRise() throws Exception {
     needs(Capability.CALL_BACK, Capability.TOKEN);
@@ -110,7 +110,7 @@ class StickySuite extends ClientSuite {
     Peer a = peer("a");
     Peer b = peer("b");
     AtomicInteger tries = new AtomicInteger();
-    // A machine that stops for longer than the bound makes one look busy, but not each.
+    // A pause of the machine beyond the bound may fail one try, but not each.
     BoundedWait.until(
         LONG,
         "a try has a lock whose grant is idle",
@@ -221,7 +221,7 @@ class StickySuite extends ClientSuite {
     try {
       stale = sticky(a).tryAcquire(BRIEF);
     } catch (io.mortise.StoreUnavailableException expected) {
-      // The store does not answer, which is not known to be contention.
+      // Without an answer of the store this is not known to be contention.
     }
     assertThat(stale).isEmpty();
     a.link().set(StoreLink.LinkState.UP);

@@ -27,7 +27,7 @@ class TryBoundSuite extends ClientSuite {
   /** Long enough to tell an outage from contention, which takes a second of silence. */
   private static final Duration WAIT = Duration.ofSeconds(3);
 
-  /** Far less than there would be without a pause between useless requests. */
+  /** Far less than without back-off between useless requests. */
   private static final int MOST_REQUESTS = 1_500;
 
   TryBoundSuite(StoreUnderTest under) {
@@ -44,7 +44,7 @@ class TryBoundSuite extends ClientSuite {
         new Peer(link, LockClient.builder().store(link).ttl(peerTtl()).name(name).build()));
   }
 
-  /** Forms of trying, each on a lock of its own so that none is in another's way. */
+  /** All forms of trying, each on its own lock to avoid contention. */
   private List<Future<TryResult>> tries(LockClient client) {
     List<Future<TryResult>> tries = new ArrayList<>();
     add(tries, "tryAcquire()", () -> client.lock("a").tryAcquire());
@@ -71,8 +71,8 @@ class TryBoundSuite extends ClientSuite {
   }
 
   private void add(List<Future<TryResult>> tries, String form, Callable<Object> call) {
-    // A machine may stand still for seconds, and all forms share it. Without a bound a try is
-    // endless.
+    // The machine may pause for seconds, and all forms share it. A try without a bound would never
+    // end.
     Duration bound = TIMEOUT.plus(form.contains("(wait)") ? WAIT : Duration.ZERO).plusSeconds(5);
     tries.add(
         start(
@@ -122,7 +122,7 @@ class TryBoundSuite extends ClientSuite {
     }
   }
 
-  /** A try may still come while the client has not noticed that the trouble is over. */
+  /** Whether a try is served. It may fail until the client has noticed the recovery. */
   private static boolean isServed(LockClient client, String held) {
     try {
       return List.of(held, "a", "h", "i").stream().allMatch(name -> isFree(client.lock(name)));
@@ -132,7 +132,7 @@ class TryBoundSuite extends ClientSuite {
   }
 
   private void assertBounded(LinkState trouble) throws InterruptedException {
-    // As the first thing that the client asks, and with an open session.
+    // As the client's first request, and with an open session.
     Peer fresh = impatient("fresh");
     Peer known = impatient("known");
     Lease held = known.client().lock(trouble.name()).acquireWithin(LONG);
@@ -166,7 +166,7 @@ class TryBoundSuite extends ClientSuite {
     fresh.link().set(LinkState.UP);
     known.link().set(LinkState.UP);
     if (trouble == LinkState.UNANSWERED) {
-      // No store leaves a request without an answer for ever: there is nothing to come back from.
+      // No store leaves a request unanswered for ever, so there is no recovery to test.
       return;
     }
     if (trouble != LinkState.SESSION_UNKNOWN) {

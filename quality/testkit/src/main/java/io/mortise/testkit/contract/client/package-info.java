@@ -1,5 +1,5 @@
 /**
- * What users may take for granted on every store, through the API: start at {@link
+ * The guarantees to users on every store, through the API: start at {@link
  * io.mortise.testkit.contract.client.LockClientContract}.
  */
 @NullMarked

@@ -24,14 +24,14 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Draws the commands of a differential run: few sessions and names, so that they meet often; many
- * repetitions, late arrivals and mix-ups, for these are what stores get wrong. In a calm run there
- * are many names, and locks are released soon, so that most are free or held by one, as most are in
- * life, and more is asked at once: stores have shorter ways for that, and give them up for a name
- * that was contended.
+ * Draws the commands of a differential run: few sessions and names, so that they contend often;
+ * many repetitions, late arrivals and mix-ups, which stores get wrong most often. A calm run
+ * resembles production: it has many names, locks are released soon, so that most are free or have
+ * one holder, and requests come in batches. Stores have fast paths for that, and leave them for a
+ * name that was contended.
  */
 final class CommandGenerator {
-  /** How locks are named that are acquired exclusively and without terms: most are, in life. */
+  /** The prefix of locks acquired exclusively and without terms, as most are in production. */
   private static final String PLAIN = "plain";
 
   private static final List<LockName> NAMES =
@@ -43,7 +43,7 @@ final class CommandGenerator {
           LockName.of(PLAIN));
   private static final int PERMITS = 3;
 
-  /** Among how many of the last attempts one is drawn that is asked about again. */
+  /** The number of recent attempts from which a repeated one is drawn. */
   private static final int SOON = 4;
 
   private static final int LATE = 12;
@@ -52,15 +52,15 @@ final class CommandGenerator {
   private static final long FLOOR = 8_000_000_000_000_000L;
 
   /**
-   * Where time moves by hand it moves by this, and all lasts a multiple of it: what real time adds
-   * in a run makes no difference.
+   * The unit by which time moves by hand, and of which all durations are multiples: the real time
+   * of a run then makes no difference.
    */
   private static final Duration UNIT = Duration.ofSeconds(10);
 
-  /** As far from a multiple as can be. */
+  /** As far from a multiple of the unit as possible. */
   static final Duration TTL_BY_HAND = UNIT.multipliedBy(6).plus(UNIT.dividedBy(2));
 
-  /** Idle records are forgotten later than that by all stores. */
+  /** Shorter than any store remembers idle records. */
   private static final Duration LONGEST_RUN = UNIT.multipliedBy(54);
 
   private static final List<LockName> MANY_NAMES =
@@ -94,7 +94,7 @@ final class CommandGenerator {
             "drawn for", under.capabilities(), Duration.ZERO, Duration.ZERO, Duration.ZERO);
   }
 
-  /** Every second seed is of a calm run. */
+  /** Draws commands. Every second seed gives a calm run. */
   static List<StoreCommand> draw(Seed seed, int steps, StoreUnderTest under) {
     CommandGenerator source = new CommandGenerator(seed.random(), seed.value() % 2 == 0, under);
     List<StoreCommand> storeCommands = new ArrayList<>();
@@ -145,7 +145,7 @@ final class CommandGenerator {
     }
   }
 
-  /** Of one lock, or of several at once, as they gather where many threads are busy. */
+  /** Adds requests about one lock, or about several at once, as busy threads send them. */
   private void ask(List<StoreCommand> storeCommands) {
     int most = chance(calm ? 20 : 10) ? 2 + random.nextInt(calm ? 7 : 3) : 1;
     List<StoreCommand.LockCommand> parts = new ArrayList<>();
@@ -159,7 +159,7 @@ final class CommandGenerator {
     storeCommands.add(parts.size() == 1 ? parts.get(0) : new StoreCommand.CommandBatch(parts));
   }
 
-  /** What is asked of one lock, perhaps of one of the last so many attempts. */
+  /** Draws requests about one lock, perhaps repeating one of the {@code reach} latest attempts. */
   private List<StoreCommand.LockCommand> asking(int reach) {
     int dice = asked.isEmpty() ? 0 : random.nextInt(75);
     if (dice < 30) {
@@ -167,7 +167,7 @@ final class CommandGenerator {
       asked.add(request);
       return List.of(new StoreCommand.AcquireStep(request, proof()));
     } else if (dice < 44) {
-      // Sent again: a poll, or a late arrival; now and then without a place in the queue.
+      // Repeated: a poll, or a late arrival; sometimes without a place in the queue.
       return List.of(new StoreCommand.AcquireStep(recent(reach), proof()));
     } else if (dice < 68) {
       Request.Acquire ended = recent(reach);
@@ -190,7 +190,7 @@ final class CommandGenerator {
     return new StoreCommand.RenewStep(session);
   }
 
-  /** Most live on; those that were not renewed in time are judged. */
+  /** Lets time pass. Most sessions live on; those not renewed in time are judged. */
   private void pass(List<StoreCommand> storeCommands) {
     Duration time = units(chance(15) ? 5 : 2);
     if (passed.plus(time).compareTo(LONGEST_RUN) > 0) {
@@ -221,7 +221,10 @@ final class CommandGenerator {
     return timeByHand ? units(2) : Duration.ofMinutes(20);
   }
 
-  /** Plain keys would refuse nearly all that is drawn, and little would be compared. */
+  /**
+   * Draws requests that plain keys support: they would refuse nearly all others, and little would
+   * be compared.
+   */
   private Request.Acquire suiting(SessionId session, List<LockName> among) {
     Request.Acquire drawn = fresh(session, pick(among));
     while (!store.can(Capability.SESSION) && store.refusal(drawn).isPresent() && chance(90)) {

@@ -29,7 +29,7 @@ import java.util.concurrent.TimeUnit;
 
 /** Drives one store through commands, one after the other, and returns its answers. */
 final class CommandRunner {
-  /** Long enough that no session ends but by a close. */
+  /** Long enough that sessions end by a close only. */
   private static final Duration TTL = Duration.ofMinutes(10);
 
   private final LockStore store;
@@ -45,7 +45,7 @@ final class CommandRunner {
   private static final class DrivenSession {
     final StoreSession session;
 
-    /** Closes are sent through this one: what comes later is then a late arrival at the store. */
+    /** The session that sends closes, so that later requests are late arrivals at the store. */
     final StoreSession closer;
 
     long previous;
@@ -71,7 +71,7 @@ final class CommandRunner {
                     new ClientLabel("host", 1, id.value()))));
   }
 
-  /** A reply, renewal, verdict, page, or a word. */
+  /** Runs a command; returns a reply, renewal, verdict, page, or a word. */
   Object run(StoreCommand storeCommand) {
     if (storeCommand instanceof StoreCommand.RenewStep renew) {
       return renew(session(renew.session()));
@@ -140,7 +140,7 @@ final class CommandRunner {
         : renewal;
   }
 
-  /** Where the clock was moved, the first request may come too late, as far as the store knew. */
+  /** After the clock was moved, the first request may come too late for the store. */
   private List<Reply> ask(List<StoreCommand.LockCommand> parts) {
     List<Reply> replies = new ArrayList<>(askOnce(parts));
     for (int i = 0; i < parts.size(); i++) {
@@ -151,7 +151,7 @@ final class CommandRunner {
     return replies;
   }
 
-  /** All but the last may wait for a moment, and go with it. */
+  /** All requests but the last may be delayed, to be sent with it. */
   private List<Reply> askOnce(List<StoreCommand.LockCommand> parts) {
     List<RecordingConsumer<Reply>> replies = new ArrayList<>();
     for (StoreCommand.LockCommand part : parts) {
@@ -167,7 +167,7 @@ final class CommandRunner {
     return replies.stream().map(reply -> reply.await(1).get(0)).toList();
   }
 
-  /** Where a session is kept in the process alone, none but itself can close it. */
+  /** If a session is known to its process only, no other session can close it. */
   private StoreSession closer(DrivenSession drivenSession) {
     return store.profile().can(Capability.SESSION) ? drivenSession.closer : drivenSession.session;
   }

@@ -23,13 +23,13 @@ import org.junit.jupiter.api.Timeout;
  * that repeats it.
  *
  * <p>{@code -Dmortise.seed=…} repeats a run, {@code -Dmortise.seed=random} draws new ones (see
- * {@link Seed}); {@code -Dmortise.diff.steps=…} sets how many commands a run has, 400 if it is not
- * set; {@code -Dmortise.diff.runs=…} how many runs, 5 if it is not set; {@code
- * -Dmortise.diff.shrinking=…} for how many seconds a failing run is shortened, 40 if it is not set.
+ * {@link Seed}); {@code -Dmortise.diff.steps=…} sets the number of commands in a run, 400 by
+ * default; {@code -Dmortise.diff.runs=…} the number of runs, 5 by default; {@code
+ * -Dmortise.diff.shrinking=…} the seconds for shortening a failing run, 40 by default.
  *
  * <p>Where {@linkplain StoreUnderTest#isTimeByHand time moves by hand}, sessions and times end in a
- * run too. Elsewhere sessions end by being closed only and times are minutes: what ends by a clock
- * is left to {@link LockStoreContract}.
+ * run too. Elsewhere sessions end by a close only, and times are minutes: {@link LockStoreContract}
+ * tests ends by a clock.
  */
 public abstract class DifferentialContract {
   private static final int SHRINKING_SECONDS = 40;
@@ -39,14 +39,14 @@ public abstract class DifferentialContract {
   private final Supplier<? extends StoreUnderTest> stores;
   private final int runs;
 
-  /** For the store's own test; each store given is opened once, on a namespace of its own. */
+  /** For the store's own test; each supplied store is opened once, on its own namespace. */
   protected DifferentialContract(Supplier<? extends StoreUnderTest> stores) {
     this(stores, RUNS);
   }
 
   /**
-   * For a store of which a near relative has all runs, and this one so many, unless the property
-   * says how many.
+   * For a variant of a store that has all runs itself: this one has {@code runs}, unless the
+   * property sets the number.
    */
   protected DifferentialContract(Supplier<? extends StoreUnderTest> stores, int runs) {
     this.stores = stores;
@@ -68,7 +68,7 @@ public abstract class DifferentialContract {
   /**
    * Runs one seed.
    *
-   * @throws AssertionError if the store answers otherwise than the reference
+   * @throws AssertionError if an answer of the store differs from the reference's
    */
   protected final void check(Seed seed, int steps) {
     List<StoreCommand> storeCommands = draw(seed, steps);
@@ -127,7 +127,7 @@ public abstract class DifferentialContract {
     return text.toString();
   }
 
-  /** Where the two part; the answers are those of the reference. */
+  /** The first difference; the answers are those of the reference. */
   private record Mismatch(
       int step, List<Object> answers, Object actual, List<String> differences) {}
 

@@ -39,11 +39,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The reference of stores without sessions ({@link io.mortise.spi.Capability#SESSION}): keys, each
- * with the attempt that wrote it. It is to them what the lock table is to the other stores, whose
- * memory of ended attempts a key does not have: an attempt that asks again after its own end is
- * granted again, and an end is told once. For {@link io.mortise.testkit.StoreUnderTest#reference}.
+ * with the attempt that wrote it. It corresponds to the lock table of other stores, but keys do not
+ * remember ended attempts: an attempt that retries after its end is granted again, and an end is
+ * reported once. For {@link io.mortise.testkit.StoreUnderTest#reference}.
  *
- * <p>Time does not pass here; no key expires. Not thread-safe.
+ * <p>Time stands still; no key expires. Not thread-safe.
  */
 public final class ExpiringKeyTable implements LockStore {
   private static final StoreProfile PROFILE =

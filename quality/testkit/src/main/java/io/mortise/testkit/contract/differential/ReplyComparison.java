@@ -23,15 +23,14 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether two stores answer the same. Tokens are compared by their order within a name, durations
- * with a tolerance, news without regard to order, and places in the queue as the upper bounds that
- * they are.
+ * Compares the answers of two stores. Tokens are compared by their order within a name, durations
+ * with a tolerance, notifications regardless of order, and places in the queue as upper bounds.
  */
 final class ReplyComparison {
-  /** Between the same command on one store and on the other, on a busy machine. */
+  /** The delay between the same command on the two stores, on a busy machine. */
   private static final Duration TOLERANCE = BoundedWait.scaled(Duration.ofSeconds(20));
 
-  /** Less than by what a wrong time would differ. */
+  /** Less than the error of a wrong time. */
   private static final Duration TOLERANCE_BY_HAND = Duration.ofSeconds(4);
 
   private final Duration tolerance;
@@ -42,10 +41,10 @@ final class ReplyComparison {
   /** Whether a holder's client is known; without sessions a holder may be shown by its attempt. */
   private final boolean clients;
 
-  /** Attempts whose turn came, in a store that serves its queue by itself. */
+  /** Attempts granted from the queue, in a store that serves its queue by itself. */
   private final Set<AttemptId> served = new HashSet<>();
 
-  /** Attempts whose end was answered before. */
+  /** Attempts whose end was reported before. */
   private final Set<AttemptId> ended = new HashSet<>();
 
   private final Map<LockName, TreeMap<Long, Long>> pairs = new HashMap<>();
@@ -66,7 +65,7 @@ final class ReplyComparison {
    * Compares two answers about a lock.
    *
    * @param view the lock in the reference after the command; null for commands about no lock
-   * @return what differs; empty if nothing does
+   * @return the differences; empty if there are none
    */
   List<String> compare(
       @Nullable LockName name, @Nullable LockInfo view, Object expected, Object actual) {
@@ -126,10 +125,10 @@ final class ReplyComparison {
   }
 
   /**
-   * Without a record, who is told of an end a second time, or of one that somebody else brought
-   * about, may as well be told that nothing is known of it; and of one whose turn has come unheard,
-   * that it waited. Of an end that another session brought about the owner hears nothing, so that
-   * he takes his own session's end for it when that comes.
+   * Compares ends of attempts. Without a record, a store may answer that a repeated end, or one
+   * caused by another session, is unknown; and that an attempt granted unnoticed was still waiting.
+   * The owner is not told of an end caused by another session, so it later attributes that end to
+   * its own session's.
    */
   private void ended(Reply.Ended expected, Reply.Ended actual) {
     boolean unheard =
@@ -152,7 +151,9 @@ final class ReplyComparison {
     }
   }
 
-  /** Of several holders any may be named, but one that is to be judged goes first. */
+  /**
+   * Compares holders. Of several holders any may be named, but one that is to be judged goes first.
+   */
   private void holder(
       LockName name,
       @Nullable LockInfo view,
@@ -172,7 +173,7 @@ final class ReplyComparison {
     near("session left", expected.sessionLeft(), actual.sessionLeft());
   }
 
-  /** Sooner does no harm, but later means to sleep while the lock is free. */
+  /** Compares retry times: earlier is harmless, but later means to sleep while the lock is free. */
   private void retryAfter(Duration expected, Duration actual) {
     if (actual.isNegative() || actual.isZero()) {
       differences.add("ask again: in " + actual + ", without a pause");
@@ -206,7 +207,7 @@ final class ReplyComparison {
         }
       }
       if (!records) {
-        // Whether one whose turn comes sees that others wait, or is told afterwards, is chance.
+        // A granted waiter may see other waiters at once, or be notified later.
         missing.removeIf(this::isWantedOfServed);
         surplus.removeIf(this::isWantedOfServed);
       }
@@ -219,7 +220,7 @@ final class ReplyComparison {
     }
   }
 
-  /** Without a record, the owner hears late, or never, of what somebody else has ended. */
+  /** Without a record, the owner learns late, or never, of holds ended by another session. */
   private boolean isOfEnded(SessionNotification told) {
     return ended.contains(told.attempt())
         || (told instanceof SessionNotification.HoldEnded holdEnded
@@ -306,14 +307,14 @@ final class ReplyComparison {
     }
   }
 
-  /** Without a record, others than the holder know its first token only, and none of idle locks. */
+  /** Without a record, others see the holder's first token only, and no token of idle locks. */
   private void recordedToken(LockName name, long expected, long actual) {
     if (records) {
       token(name, expected, actual);
     }
   }
 
-  /** Tokens of one name pair up in one order: equal with equal, greater with greater. */
+  /** Tokens of one name have the same order in both stores. */
   private void token(LockName name, long expected, long actual) {
     if (!tokens) {
       return;

@@ -12,18 +12,18 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One step of a differential run. A step means the same whatever was left out before it, so that a
+ * One step of a differential run. A step's meaning does not depend on earlier steps, so that a
  * failing run can be shortened.
  */
 sealed interface StoreCommand {
-  /** What is asked of one lock, through a session. */
+  /** A request about one lock, through a session. */
   sealed interface LockCommand extends StoreCommand {
     SessionId through();
 
     LockName name();
   }
 
-  /** Renews and acknowledges what was told; the first one opens the session. */
+  /** Renews and acknowledges notifications; the first one opens the session. */
   record RenewStep(SessionId session) implements StoreCommand {
     @Override
     public String toString() {
@@ -139,8 +139,8 @@ sealed interface StoreCommand {
   }
 
   /**
-   * Asks at once what a store may do together: of different locks, or first an end and then an
-   * acquire of the same lock through the same session.
+   * A batch of requests that a store may execute together: about different locks, or an end
+   * followed by an acquire of the same lock through the same session.
    */
   record CommandBatch(List<LockCommand> parts) implements StoreCommand {
     @Override
@@ -157,7 +157,7 @@ sealed interface StoreCommand {
     }
   }
 
-  /** Time passes, where it moves by hand. */
+  /** Lets time pass, if it moves by hand. */
   record AdvanceTime(Duration time) implements StoreCommand {
     @Override
     public String toString() {

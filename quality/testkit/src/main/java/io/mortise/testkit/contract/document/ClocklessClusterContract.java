@@ -28,9 +28,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
 /**
- * What becomes of locks when one of three members dies or stands still, in a store of clockless
- * documents. For an adapter whose URL has the parameters {@code namespace} and {@code timeout}, and
- * may name several servers. Each test has a namespace of its own.
+ * Locks in a store of clockless documents, when one of three members dies or is paused. For an
+ * adapter whose URL has the parameters {@code namespace} and {@code timeout}, and may name several
+ * servers. Each test has its own namespace.
  *
  * @param <S> a member
  */
@@ -82,7 +82,7 @@ public abstract class ClocklessClusterContract<S extends LocalServer> {
     return waiting;
   }
 
-  /** The token of the first acquire whose answers, and those of its release, arrive. */
+  /** Returns the token of the first acquire that is answered, as is its release. */
   private static long awaitAnswers(LockClient client, String lock) {
     AtomicLong token = new AtomicLong();
     BoundedWait.until(
@@ -127,7 +127,7 @@ public abstract class ClocklessClusterContract<S extends LocalServer> {
     }
   }
 
-  /** Its connections stay open: each request has to find out by its timeout. */
+  /** Its connections stay open: each request detects the pause by its timeout. */
   @Test
   @RerunIfPaused
   void givenLeaderThatStandsStill_thenItsClientsGoToAnotherMember_andTheHolderKeepsItsLock()
@@ -153,7 +153,7 @@ public abstract class ClocklessClusterContract<S extends LocalServer> {
     }
   }
 
-  /** For its clients as if it were cut off from the others. */
+  /** Simulates a member that is cut off from the others, as seen by its clients. */
   @Test
   @RerunIfPaused
   void givenMemberWithoutTheOthers_thenItGrantsNothing_andLeasesOnItsSideEndByTheirDeadline()

@@ -38,9 +38,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
 /**
- * What a store of clockless documents must survive on a real server that is killed and stopped,
- * whose clients die, and are many. For an adapter whose URL has the parameters {@code namespace}
- * and {@code timeout}. Each test has a namespace of its own.
+ * Faults that a store of clockless documents must survive: a real server is killed and paused, and
+ * many clients die. For an adapter whose URL has the parameters {@code namespace} and {@code
+ * timeout}. Each test has its own namespace.
  *
  * @param <S> the server
  */
@@ -53,7 +53,7 @@ public abstract class ClocklessFaultContract<S extends LocalServer> {
   private static final int CLIENTS = 20;
   private static final int WAITERS = 5 * CLIENTS;
 
-  /** Some seconds on an idle machine. */
+  /** The bound of the crowd test; it takes some seconds on an idle machine. */
   private static final Duration CROWD = Duration.ofMinutes(3);
 
   private static final LockName LOCK = LockName.of("lock");
@@ -102,7 +102,7 @@ public abstract class ClocklessFaultContract<S extends LocalServer> {
   }
 
   /**
-   * The same, on the way that a URL names.
+   * As above, through the given URL.
    *
    * @param url without parameters
    */
@@ -183,7 +183,7 @@ public abstract class ClocklessFaultContract<S extends LocalServer> {
     }
   }
 
-  /** Each grant is a write of the one record, which all of them read. */
+  /** Each grant writes the one record that all waiters read. */
   @Test
   @Tag("extended")
   void given100FairWaitersOf20Clients_thenNoneIsServedTwiceBeforeAnotherOnce_andTokensRise()
@@ -249,7 +249,7 @@ public abstract class ClocklessFaultContract<S extends LocalServer> {
     }
   }
 
-  /** Whether the URL may name several servers; so unless it is overridden. */
+  /** Whether the URL may name several servers; true by default. */
   protected boolean takesSeveralServers() {
     return true;
   }

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A store of documents {@linkplain io.mortise.support.document.DocumentStore#clockless without a
- * clock}, opened by its URL with the parameters {@code namespace} and {@code timeout}. A session
- * ends when it was seen to stand still, so the store looks at all that stands before time passes.
+ * clock}, opened by its URL with the parameters {@code namespace} and {@code timeout}. Sessions end
+ * by observation, so the store looks at all of them before time passes.
  */
 @Beta
 public final class ClocklessStoreUnderTest implements StoreUnderTest {
@@ -35,7 +35,7 @@ public final class ClocklessStoreUnderTest implements StoreUnderTest {
   /**
    * Opens nothing yet.
    *
-   * @param server the server that all tests share; restarted by those that say so
+   * @param server the server that all tests share, and some restart
    */
   public ClocklessStoreUnderTest(Supplier<? extends LocalServer> server) {
     this(server, "");
@@ -104,7 +104,7 @@ public final class ClocklessStoreUnderTest implements StoreUnderTest {
             server.get().url() + "?namespace=" + namespace + "&timeout=10s" + parameters));
   }
 
-  /** Each pause begins with a sweep, which takes as long as the server likes. */
+  /** Longer than usual: each pause begins with a sweep of unknown duration. */
   @Override
   public Duration shortTtl() {
     return Duration.ofMillis(1500);

@@ -27,7 +27,10 @@ abstract class DocumentContentSuite extends DocumentCrowdSuite {
   /** More than the thousand keys that many servers list at a time. */
   private static final int MANY = 1100;
 
-  /** One is as long as the record of a lock with a thousand waiters. Some lengths have 16 bits. */
+  /**
+   * One is as long as the record of a lock with a thousand waiters. Some servers have 16-bit
+   * lengths.
+   */
   @Test
   void givenLongTexts_thenAllOfEachIsKept() {
     VersionedDocuments documents = documents();
@@ -49,7 +52,7 @@ abstract class DocumentContentSuite extends DocumentCrowdSuite {
     assertThat(text.equals(kept)).as("it is this text").isTrue();
   }
 
-  /** A server has several limits, and the adapter some of its own. Finds the exact one. */
+  /** Server and adapter have several limits. Finds the exact one. */
   @Test
   void givenTextsOfAnyLength_thenEachIsKept_orRefusedAndTheDocumentStandsAsBefore() {
     int kept = 64 << 10;
@@ -86,7 +89,7 @@ abstract class DocumentContentSuite extends DocumentCrowdSuite {
     return refusal.isEmpty();
   }
 
-  /** Not one that looks like a server that is away, which would be asked again and again. */
+  /** Asserts a refusal that does not look like an outage, which would be retried for ever. */
   private static void assertRefusal(int length, Throwable failure) {
     List<Throwable> causes = new ArrayList<>();
     for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
@@ -169,7 +172,7 @@ abstract class DocumentContentSuite extends DocumentCrowdSuite {
     assertThat(BoundedWait.join(documents().scan("lock/", last, 1))).isEqualTo(all.subList(3, 4));
   }
 
-  /** A server that lists a thousand keys at a time, and says that there are more. */
+  /** Against servers that list a thousand keys at a time, with a flag for more. */
   @Test
   void givenMoreDocumentsThanServersListAtATime_whenAllAreAskedFor_thenNoneIsLeftOut() {
     Set<String> keys = makeMany(MANY).keySet();

@@ -19,7 +19,7 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** Hundreds of locks of one process, for which another waits: a store over these documents. */
+/** Hundreds of locks of one process, awaited by another, in a store over these documents. */
 abstract class DocumentCrowdSuite extends DocumentsFixture {
   private static final int LOCKS = 100;
   private static final Duration LONG = Duration.ofSeconds(50);
@@ -97,7 +97,7 @@ abstract class DocumentCrowdSuite extends DocumentsFixture {
         .toList();
   }
 
-  /** If a process competes with itself for a session's document, few of its writes are made. */
+  /** If a process competes with itself for a session's document, few of its writes succeed. */
   @Test
   void givenManyLocksOfOneProcess_whenAnotherAwaitsThem_thenEachIsGrantedAtItsRelease() {
     CountedDocuments first = new CountedDocuments(closedAtTheEnd(open()));

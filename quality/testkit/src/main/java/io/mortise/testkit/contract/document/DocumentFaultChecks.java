@@ -21,16 +21,16 @@ import java.util.function.Function;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
-/** One document, used directly and through a proxy that holds or loses what is sent. */
+/** One document, used directly and through a proxy that delays or loses messages. */
 final class DocumentFaultChecks implements AutoCloseable {
   private static final String KEY = "lock/a";
 
   private static final String WATCHED = "session/a";
 
-  /** Much less than a request waits for its answer. */
+  /** Much less than the timeout of a request. */
   private static final Duration SOON = Duration.ofSeconds(5);
 
-  /** For an adapter that is told by its connection; a timeout is ten seconds or more. */
+  /** The time in which an adapter detects a broken connection; a timeout is ten seconds or more. */
   private static final Duration NOTICE = Duration.ofSeconds(1);
 
   private final VersionedDocuments direct;
@@ -70,9 +70,9 @@ final class DocumentFaultChecks implements AutoCloseable {
   }
 
   /**
-   * The server gets a write late.
+   * Asserts the outcome of a write that reaches the server late.
    *
-   * @param meanwhile whether another one is made before
+   * @param meanwhile whether another write is executed before
    */
   void assertLateWrite(boolean meanwhile) {
     proxy.weather(NetworkCondition.REQUESTS_HELD);
@@ -87,16 +87,16 @@ final class DocumentFaultChecks implements AutoCloseable {
   }
 
   /**
-   * The server makes a write, and the connection breaks before its answer has come.
+   * Has the server execute a write, and breaks the connection before the answer.
    *
-   * @param patience how long the write may take
+   * @param patience the time that the write may take
    */
   void assertLostAnswer(Duration patience) {
     proxy.weather(NetworkCondition.ANSWERS_HELD);
     CompletableFuture<Written> lost = write(proxied, "lost");
     BoundedWait.until(patience, "the write was made", () -> "lost".equals(read().text()));
     proxy.reset();
-    // If it is sent again, it is answered.
+    // A repeated write is answered.
     proxy.weather(NetworkCondition.FAIR);
     BoundedWait.until(
         SOON, "the write whose connection broke was answered, before its timeout", lost::isDone);
@@ -110,8 +110,8 @@ final class DocumentFaultChecks implements AutoCloseable {
   }
 
   /**
-   * The proxy passes nothing on until all calls have returned. A call that waits for its answer
-   * returns only after its timeout, when earlier requests have failed.
+   * Blocks all traffic until all calls have returned. A call that waited for its answer would
+   * return only after its timeout, when earlier requests have failed.
    */
   void assertNoCallWaits(boolean pushes) {
     proxy.weather(NetworkCondition.FROZEN);
@@ -123,10 +123,7 @@ final class DocumentFaultChecks implements AutoCloseable {
     answers.forEach(BoundedWait::join);
   }
 
-  /**
-   * There is no connection, and those that are tried are not answered until all calls have
-   * returned.
-   */
+  /** Breaks all connections, and leaves new ones unanswered until all calls have returned. */
   void assertNoCallWaitsToConnect(boolean pushes, Duration patience) {
     proxy.weather(NetworkCondition.FROZEN);
     proxy.reset();
@@ -148,7 +145,7 @@ final class DocumentFaultChecks implements AutoCloseable {
     new Thread(task, "caller").start();
   }
 
-  /** While an answer is told to its caller, other threads call. */
+  /** Has other threads call while a caller handles its answer. */
   void assertNoLockIsHeld(Duration patience) {
     proxy.weather(NetworkCondition.ANSWERS_HELD);
     long returnMillis = BoundedWait.scaled(atMost(SOON, patience)).toMillis();
@@ -169,7 +166,7 @@ final class DocumentFaultChecks implements AutoCloseable {
         .allMatch(BoundedWait::join);
   }
 
-  /** Connections break, no new ones can be made, and then they can. */
+  /** Breaks connections, refuses new ones for a while, then accepts them. */
   void assertOutage(Duration patience) {
     List<CompletableFuture<?>> answers = new ArrayList<>();
     proxy.weather(NetworkCondition.ANSWERS_HELD);
@@ -191,7 +188,7 @@ final class DocumentFaultChecks implements AutoCloseable {
         proxied.scan("lock/", "", 10).toCompletableFuture());
   }
 
-  /** An adapter may also ask again by itself. */
+  /** An adapter may also retry by itself. */
   private boolean isTrueOrUnavailable(@Nullable Object answer, @Nullable Throwable failure) {
     return failure == null
         ? found.equals(answer) || List.of(KEY).equals(answer)
@@ -208,7 +205,7 @@ final class DocumentFaultChecks implements AutoCloseable {
             .exceptionally(failure -> false));
   }
 
-  /** Connections break, and so does what tells of changes. */
+  /** Breaks connections, including those of watches. */
   void assertWatchIsMadeAnew(Duration patience) {
     AtomicInteger told = new AtomicInteger();
     proxied.watch(WATCHED, told::incrementAndGet);
@@ -235,7 +232,7 @@ final class DocumentFaultChecks implements AutoCloseable {
     answers.add(proxied.read(KEY).toCompletableFuture());
     answers.add(write(proxied, "next"));
     answers.add(proxied.scan("lock/", "", 10).toCompletableFuture());
-    // There may be nothing to forget, and a watch has no answer.
+    // There may be nothing to forget; watches have no answer.
     var unused = proxied.forget("lock/b");
     if (pushes) {
       proxied.watch(WATCHED, () -> {});

@@ -17,11 +17,11 @@ import org.junit.jupiter.api.Test;
 
 /**
  * The rules of {@link VersionedDocuments} on a clockless server, for the author of an adapter:
- * extend it in a test. Each test has a namespace of its own.
+ * extend it in a test. Each test has its own namespace.
  */
 @Beta
 public abstract class DocumentsContract extends DocumentContentSuite {
-  /** More than a list of the last removals that is kept short. */
+  /** More than a bounded list of recent removals holds. */
   private static final int CHURN = 150;
 
   /** For subclasses. */
@@ -58,7 +58,7 @@ public abstract class DocumentsContract extends DocumentContentSuite {
     assertThat(write("lock/a", read("lock/a"), "anew")).isTrue();
   }
 
-  /** A server may skip a write that changes nothing: the adapter has to see that it does not. */
+  /** A server may skip a write that changes nothing; the adapter has to prevent that. */
   @Test
   void givenSameTextWrittenAgain_thenTheVersionRises_andAWriteThatFoundTheFirstIsRefused() {
     assertThat(write("lock/a", read("lock/a"), "")).isTrue();
@@ -78,8 +78,8 @@ public abstract class DocumentsContract extends DocumentContentSuite {
   }
 
   /**
-   * A list of removals that is kept short has forgotten this one, and versions that are compared as
-   * texts go down where they gain a digit.
+   * A bounded list of removals has forgotten this one, and versions compared as texts decrease when
+   * they gain a digit.
    */
   @Test
   void givenDocumentThatIsRemovedAgainAndAgain_whenWritesThatFoundNoneArriveLate_thenNoneIsMade() {
@@ -132,7 +132,7 @@ public abstract class DocumentsContract extends DocumentContentSuite {
     assertThat(remove(key, read(key))).isTrue();
   }
 
-  /** Neither a replica that is behind nor what a process remembers may answer. */
+  /** Neither a stale replica nor a local cache may answer. */
   @Test
   void givenTwoProcesses_whenAWriteHasCompleted_thenBothReadIt() {
     VersionedDocuments other = closedAtTheEnd(open());
@@ -170,7 +170,7 @@ public abstract class DocumentsContract extends DocumentContentSuite {
     assertThat(write("lock/a", none, "anew")).isTrue();
   }
 
-  /** An adapter that reads, compares, and then writes in another step lets two of them through. */
+  /** An adapter that compares and writes in two steps lets both writes through. */
   @Test
   void givenWritesOfTwoProcessesAtATime_thenOneOfThemIsMade() {
     VersionedDocuments other = closedAtTheEnd(open());
@@ -187,7 +187,7 @@ public abstract class DocumentsContract extends DocumentContentSuite {
     }
   }
 
-  /** A watch may leave out changes, so the document is written until it tells. */
+  /** A watch may skip changes, so the document is written until it notifies. */
   @Test
   void givenWatchesOfADocument_whenAnotherProcessWrites_thenEachIsTold_andNotAfterItsEnd() {
     Assumptions.assumeTrue(pushes(), "SKIPPED: these documents are not pushed.");
@@ -200,7 +200,7 @@ public abstract class DocumentsContract extends DocumentContentSuite {
     writeUntil(patience(), other, "session/a", () -> told.get() > 0 && ended.get() > 0);
     end.run();
     end.run();
-    // One that began before the end of the watch may still come.
+    // A notification begun before the end of the watch may still arrive.
     int seen = told.get();
     writeUntil(patience(), other, "session/a", () -> told.get() > seen);
     int late = ended.get();
@@ -209,7 +209,7 @@ public abstract class DocumentsContract extends DocumentContentSuite {
     assertThat(ended).hasValue(late);
   }
 
-  /** Of later writes, the notification may come before the answer. */
+  /** The notification of later writes may arrive before their answer. */
   @Test
   void givenWatchedDocuments_thenTheFirstOwnWriteOfEachIsNotTold() {
     Assumptions.assumeTrue(pushes(), "SKIPPED: these documents are not pushed.");
@@ -237,7 +237,7 @@ public abstract class DocumentsContract extends DocumentContentSuite {
     behindProxy(documents -> documents.assertLateWrite(true));
   }
 
-  /** An adapter that reports a refusal hides a grant, which nobody would end. */
+  /** An adapter that reports a refusal hides a grant, which would never be ended. */
   @Test
   void givenWriteWhoseAnswerIsLost_thenItsFateIsUnknown_andNotThatItWasRefused() {
     behindProxy(documents -> documents.assertLostAnswer(patience()));
@@ -253,7 +253,7 @@ public abstract class DocumentsContract extends DocumentContentSuite {
     behindProxy(documents -> documents.assertNoCallWaitsToConnect(pushes(), patience()));
   }
 
-  /** What depends on an answer may be slow, and others go on. */
+  /** Handlers of an answer may be slow, without delaying other calls. */
   @Test
   void givenAnswerThatIsBeingTold_thenFurtherCallsReturn() {
     behindProxy(documents -> documents.assertNoLockIsHeld(patience()));

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 
-/** The documents of a test, and what its tests do with them. */
+/** The documents of a test, with helpers. */
 abstract class DocumentsFixture {
   private static final int IN_FLIGHT = 100;
 
@@ -35,7 +35,7 @@ abstract class DocumentsFixture {
    * The same through a proxy. Requests wait for at least ten seconds for their answers. Override it
    * if there is a {@link #port}.
    *
-   * @param port where the proxy listens, on the loopback
+   * @param port of the proxy, on the loopback
    */
   protected VersionedDocuments openBehind(int port) {
     throw new UnsupportedOperationException(
@@ -43,28 +43,28 @@ abstract class DocumentsFixture {
   }
 
   /**
-   * The server's own port on the loopback. The default, 0, is for documents without one, as of an
-   * embedded server: the tests of late writes, of lost answers, of broken connections and of calls
-   * that wait are then skipped, and say so.
+   * The server's own port on the loopback. The default, 0, is for documents without one, as in an
+   * embedded server: tests of late writes, lost answers, broken connections and waiting calls are
+   * then skipped visibly.
    */
   protected int port() {
     return 0;
   }
 
   /**
-   * Whether {@link VersionedDocuments#watch} tells of changes. Override it with false if the store
+   * Whether {@link VersionedDocuments#watch} reports changes. Override it with false if the store
    * has no {@link io.mortise.spi.Capability#PUSH}.
    */
   protected boolean pushes() {
     return true;
   }
 
-  /** How long a notification may take, or a write whose answer is lost. */
+  /** The longest time of a notification, or of a write whose answer is lost. */
   Duration patience() {
     return BoundedWait.ANSWER;
   }
 
-  /** The documents that all of a test's helpers use. */
+  /** The documents used by all helpers. */
   protected final VersionedDocuments documents() {
     VersionedDocuments present = documents;
     if (present == null) {
@@ -74,7 +74,7 @@ abstract class DocumentsFixture {
     return present;
   }
 
-  /** Has them closed after the test. */
+  /** Has these documents closed after the test. */
   protected final <T extends VersionedDocuments> T closedAtTheEnd(T further) {
     opened.add(further);
     return further;
@@ -100,7 +100,7 @@ abstract class DocumentsFixture {
     return stands == null ? BoundedWait.join(documents.read(key)) : stands;
   }
 
-  /** Takes a step with each of many documents: many in flight together. The answers, in order. */
+  /** Runs a step for each of many documents, with many in flight; returns the answers in order. */
   static <T, U> List<U> each(List<T> all, Function<T, CompletionStage<U>> step) {
     List<U> answers = new ArrayList<>();
     for (int from = 0; from < all.size(); from += IN_FLIGHT) {
@@ -111,7 +111,7 @@ abstract class DocumentsFixture {
     return answers;
   }
 
-  /** Makes documents that have not been there, many in flight together: their keys and texts. */
+  /** Creates new documents, with many requests in flight; returns their texts by key. */
   final Map<String, VersionedText> makeMany(int count) {
     List<String> keys =
         IntStream.range(0, count)
@@ -121,7 +121,7 @@ abstract class DocumentsFixture {
     return writeMany(keys, absent, "x");
   }
 
-  /** Writes all of these documents, or removes them. What stands then. */
+  /** Writes or removes all of these documents; returns their new state. */
   final Map<String, VersionedText> writeMany(
       List<String> keys, List<VersionedText> found, @Nullable String text) {
     VersionedDocuments documents = documents();
@@ -136,7 +136,7 @@ abstract class DocumentsFixture {
     return stand;
   }
 
-  /** Writes a document, until another process that watches it was told of a change. */
+  /** Writes a document until another process that watches it has been notified. */
   static void writeUntil(
       Duration patience, VersionedDocuments writer, String key, BooleanSupplier told) {
     long[] next = {0};

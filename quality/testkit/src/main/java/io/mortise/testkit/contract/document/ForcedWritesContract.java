@@ -15,8 +15,8 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
 /**
- * A server that answers a write when it is on the disk. After a power loss it finds on its disk
- * what was forced to it, and nothing else.
+ * A server that answers a write when it is on the disk. After a power loss it finds only forced
+ * writes on its disk.
  */
 @Beta
 public abstract class ForcedWritesContract {

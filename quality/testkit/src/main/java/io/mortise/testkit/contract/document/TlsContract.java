@@ -18,8 +18,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Locks over TLS, and what is told if it does not suit. For an adapter whose URL has the parameters
- * {@code tls} and {@code ca}, with a server that speaks TLS on a port of its own.
+ * Locks over TLS, and the messages of failed handshakes. For an adapter whose URL has the
+ * parameters {@code tls} and {@code ca}, with a server that speaks TLS on a port of its own.
  *
  * @param <S> the server
  */
@@ -41,7 +41,7 @@ public abstract class TlsContract<S extends LocalServer> {
   /** Its port for TLS. */
   protected abstract int tlsPort(S server);
 
-  /** As messages call it. */
+  /** Its name in messages. */
   protected abstract String product();
 
   private static LockStore open(String url) {
@@ -69,7 +69,7 @@ public abstract class TlsContract<S extends LocalServer> {
           .hasMessageContaining("without a private key");
       assertUnfit(tls.replace("127.0.0.1", "localhost") + trusted).hasMessageContaining(fails);
       assertUnfit(tls).hasMessageContaining("Add tls=true");
-      // It answers in plain text, or hangs up.
+      // The server answers in plain text, or closes the connection.
       assertUnfit(server.url() + trusted)
           .hasMessageMatching(".*(" + fails + "|does not speak TLS).*");
     }

@@ -30,7 +30,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
-/** A store can do what it says, and refuses at once what it cannot, with nothing written. */
+/** A store has its declared capabilities, and refuses other requests at once without writing. */
 class CapabilitySuite extends StoreSuite {
   CapabilitySuite(StoreUnderTest under) {
     super(under);
@@ -97,7 +97,7 @@ class CapabilitySuite extends StoreSuite {
     Reply.Holder inTheWay = inTheWay(b.acquire(LOCK, b.attempt(), EX));
     assertThat(inTheWay.attempt()).isEqualTo(attempt);
     assertThat(inTheWay.sessionLeft()).as("nobody is to judge").isPositive();
-    // A proof of somebody else's death, which nobody can have, changes nothing.
+    // A false proof of a live session's death changes nothing.
     busy(b.take(LOCK, b.attempt(), EX, false, a.id()));
     assertThat(holders(LOCK)).containsExactly(attempt);
   }
@@ -148,7 +148,7 @@ class CapabilitySuite extends StoreSuite {
     }
   }
 
-  /** More often would take longer than a TTL where each hold is renewed by itself. */
+  /** Each one would take longer than a TTL where holds are renewed separately. */
   private static void renewEveryTenth(SessionDriver session, int i) {
     if (i % 10 == 9) {
       renewed(session.renew());

@@ -29,8 +29,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * One holder at a time; nobody ends a hold but the attempt that has it; every request can be sent
- * again.
+ * One holder at a time; only the attempt that has a hold can end it; every request can be repeated.
  */
 class ExclusionSuite extends StoreSuite {
   ExclusionSuite(StoreUnderTest under) {

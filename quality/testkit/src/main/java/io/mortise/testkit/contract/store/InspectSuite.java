@@ -27,7 +27,9 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** Looking changes nothing and shows who holds and who waits, in order; sweeping harms nobody. */
+/**
+ * Inspection shows holders and waiters in order without side effects; sweeping harms no session.
+ */
 class InspectSuite extends StoreSuite {
   InspectSuite(StoreUnderTest under) {
     super(under);
@@ -141,8 +143,8 @@ class InspectSuite extends StoreSuite {
   }
 
   /**
-   * A store may forget a session that is over, and tells nothing wrong of it. Without a clock it
-   * lives until somebody has judged it.
+   * Asserts that a dead participant is shown as such. A store may forget an ended session, but must
+   * not show it wrongly. Without a clock a session lives until it is judged.
    */
   private LockParticipant assertShownAsDead(AttemptId attempt, Duration ttl) {
     LockParticipant shown = look(LOCK).orElseThrow().holders().get(0);
@@ -166,7 +168,7 @@ class InspectSuite extends StoreSuite {
     }
   }
 
-  /** Ends the attempt, if it has not ended yet. */
+  /** Ends the attempt if necessary. */
   private void assertLastEnd(SessionDriver a, AttemptId attempt, EndCause cause) {
     a.end(LOCK, attempt);
     EndedHold told = look(LOCK).map(LockInfo::lastEnd).orElse(null);

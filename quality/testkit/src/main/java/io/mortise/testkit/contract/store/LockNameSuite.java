@@ -22,7 +22,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
-/** Different names are different locks, and come back as they were written. */
+/** Different names are different locks, and are returned unchanged. */
 class LockNameSuite extends StoreSuite {
   LockNameSuite(StoreUnderTest under) {
     super(under);

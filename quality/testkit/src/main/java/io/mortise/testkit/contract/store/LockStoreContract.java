@@ -4,7 +4,7 @@ import io.mortise.testkit.StoreUnderTest;
 import org.junit.jupiter.api.Nested;
 
 /**
- * What every store must do, rule by rule, at the level of the SPI. A store's tests have one
+ * Requirements on every store at the level of the SPI, rule by rule. A store's tests have one
  * subclass per kind of server:
  *
  * <pre>{@code
@@ -21,8 +21,8 @@ import org.junit.jupiter.api.Nested;
  * cancelled-waiter-leaves-no-trace}. A sixth, {@code deadline-before-next-grant}, needs the engine
  * and stands in the contract of the client.
  *
- * <p>Tests of what a store lacks are skipped for it; that it refuses that at once, with nothing
- * written, is tested instead.
+ * <p>Tests of a missing capability are replaced by tests that the store refuses such requests at
+ * once, without writing.
  */
 public abstract class LockStoreContract {
   private final StoreUnderTest under;

@@ -22,7 +22,7 @@ import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What others did is told until it is acknowledged, in order; a push is only a hint of it. */
+/** Notifications are repeated in order until acknowledged; a push is only a hint. */
 class NotificationSuite extends StoreSuite {
   NotificationSuite(StoreUnderTest under) {
     super(under);
@@ -89,7 +89,8 @@ class NotificationSuite extends StoreSuite {
     SessionDriver a = session("a");
     SessionDriver b = session("b");
     SessionDriver c = session("c");
-    // To the last in the queue, to one that others wait behind, and to one that others come upon.
+    // To the last in the queue, to one with waiters behind it, and to one that meets contenders
+    // later.
     AttemptId first = a.hold(LOCK, EX).attempt();
     AttemptId second = b.queued(LOCK, EX);
     a.end(LOCK, first);
@@ -134,7 +135,7 @@ class NotificationSuite extends StoreSuite {
     a.end(LOCK, writer);
     busy(a.acquire(LOCK, a.attempt(), EX));
     b.end(LOCK, first);
-    // Granted and wanted, or granted as one that is wanted already.
+    // Granted and then wanted, or granted as wanted already.
     assertThat(b.notifications())
         .isNotEmpty()
         .extracting(SessionNotification::attempt)

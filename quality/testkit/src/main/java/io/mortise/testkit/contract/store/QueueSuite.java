@@ -20,9 +20,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** First come, first served; a contender serves the head; a waiter that left leaves no trace. */
+/** First come, first served; a contender serves the head; a cancelled waiter leaves no trace. */
 class QueueSuite extends StoreSuite {
-  /** Sooner than all else ends, and later than any test does. */
+  /** Earlier than all other ends, and later than the end of any test. */
   private static final Duration SOON = Duration.ofSeconds(30);
 
   QueueSuite(StoreUnderTest under) {

@@ -17,7 +17,7 @@ import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
-/** Sessions are listed with the process behind them, also those on which nothing hangs. */
+/** Sessions are listed with their process, including those without holds and waits. */
 class SessionListSuite extends StoreSuite {
   SessionListSuite(StoreUnderTest under) {
     super(under);

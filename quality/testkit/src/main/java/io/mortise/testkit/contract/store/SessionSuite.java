@@ -19,9 +19,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
-/**
- * A session lives by a compare-and-set of its beat, and its end is decided in a step of its own.
- */
+/** A session lives by a compare-and-set of its beat, and its end is decided in a separate step. */
 class SessionSuite extends StoreSuite {
   SessionSuite(StoreUnderTest under) {
     super(under);
@@ -119,7 +117,7 @@ class SessionSuite extends StoreSuite {
     renewed(a.renew(7, 8, List.of()));
   }
 
-  /** A try that takes long is followed by another, so that several may be answered late. */
+  /** A slow try is followed by another, so that several may be answered late. */
   @Test
   void givenTwoTriesOfARenewalUnderWay_whenTheNextFollowsTheFirstAnswer_thenNoneIsLost() {
     SessionDriver a = SessionDriver.prepare(store(), LONG, "a");

@@ -181,7 +181,8 @@ class SharedModeSuite extends StoreSuite {
     needsProofs();
     SessionDriver writer = session("w");
     List<SessionDriver> readers = List.of(session("a"), session("b"), session("c"));
-    // As many of each as one step looks at: what a proof ends must be what the next step meets.
+    // As many of each as one step looks at: the holds ended by a proof must be those that the next
+    // step meets.
     readers.forEach(reader -> reader.holdMany(LOCK, SH, 64));
     readers.forEach(this::die);
 

@@ -19,18 +19,21 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * The clock of a store that has one: the server's, the same for all processes. A store that takes
- * the distance between its own clock and the server's once, when it is opened, fails: the distance
- * is wrong by as much as that answer was late, and it does not follow the server's clock later.
+ * The clock of a store that has one: the server's, the same for all processes. A store that
+ * measures the offset to the server's clock only once, when it is opened, fails: the offset is
+ * wrong by the delay of that answer, and does not follow later changes of the server's clock.
  *
- * <p>Optional. The tests of the other contracts open a store in one process, over a quick network,
- * where such a clock looks right.
+ * <p>Optional. The other contracts open a store in one process, over a fast network, where such a
+ * clock looks right.
  */
 @Beta
 public abstract class StoreClockContract {
   private static final Duration LONG = Duration.ofMinutes(5);
 
-  /** The least error that is found: half of it, if the store takes the middle of the round trip. */
+  /**
+   * The smallest detected error; half of the delay, as a store may assume the middle of the round
+   * trip.
+   */
   private static final Duration TOLERANCE = FaultInjectionProxy.ANSWER_DELAY.dividedBy(4);
 
   private static final int ROUNDS = 10;
@@ -38,7 +41,7 @@ public abstract class StoreClockContract {
   private final Deque<AutoCloseable> opened = new ArrayDeque<>();
   private @Nullable FaultInjectionProxy proxy;
 
-  /** For one test: it opens stores, and closes them at its end. */
+  /** For one test, which closes its stores at its end. */
   protected StoreClockContract() {}
 
   /** Opens the store of the test's namespace, as one process does. */
@@ -55,7 +58,7 @@ public abstract class StoreClockContract {
   /**
    * The same namespace once more, as another process opens it.
    *
-   * @param port where the proxy listens, on the loopback
+   * @param port of the proxy, on the loopback
    */
   protected LockStore openBehind(int port) {
     throw new UnsupportedOperationException("Override port() and openBehind(port).");
@@ -68,7 +71,7 @@ public abstract class StoreClockContract {
     return openBehind(proxy.port());
   }
 
-  /** Answers come in time from now on, also to the store that was opened late. */
+  /** Ends the delay of answers, also for the store that was opened late. */
   protected void inTime() {
     if (proxy != null) {
       proxy.weather(NetworkCondition.FAIR);

@@ -32,14 +32,17 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 
-/** What the suites of {@link LockStoreContract} share: a store, sessions a, b and c, and words. */
+/**
+ * The base of the suites of {@link LockStoreContract}: a store, sessions a, b and c, and
+ * assertions.
+ */
 abstract class StoreSuite {
   static final LockName LOCK = LockName.of("invoice/42");
   static final LockName OTHER = LockName.of("invoice/43");
   static final Mode EX = Mode.EXCLUSIVE;
   static final Mode SH = Mode.SHARED;
 
-  /** Long enough that nothing ends by itself during a test. */
+  /** Long enough that nothing expires during a test. */
   static final Duration LONG = Duration.ofMinutes(5);
 
   final StoreUnderTest under;
@@ -58,10 +61,10 @@ abstract class StoreSuite {
   @AfterEach
   void closeStore() {
     try {
-      // All at once: with some clients each takes a tenth of a second.
+      // Concurrently: with some clients each close takes a tenth of a second.
       sessions.stream().map(driver -> driver.session().close()).toList().forEach(BoundedWait::join);
     } finally {
-      // Not there if its server is missing: then the test was skipped.
+      // Null if its server is missing: then the test was skipped.
       if (opened != null) {
         opened.close();
       }
@@ -87,7 +90,7 @@ abstract class StoreSuite {
     return under.capabilities().contains(capability);
   }
 
-  /** Shows the first three that are different, and how many: a line with hundreds hides them. */
+  /** Shows the first three differing replies and their number: a line with hundreds hides them. */
   static void assertAll(Class<? extends Reply> kind, List<Reply> replies) {
     List<Reply> different = replies.stream().filter(reply -> !kind.isInstance(reply)).toList();
     assertThat(different.subList(0, Math.min(3, different.size())))
@@ -97,12 +100,12 @@ abstract class StoreSuite {
         .isEmpty();
   }
 
-  /** Skips the rest of the test where locks are seen by their names alone. */
+  /** Skips the rest of the test if locks cannot be listed. */
   final void needsList() {
     Assumptions.assumeTrue(under.listsLocks(), "the store lists no locks");
   }
 
-  /** Whether holds outlive their sessions; not a question where there are none. */
+  /** Whether holds outlive their sessions until proven dead; true without sessions. */
   final boolean proofs() {
     return can(Capability.PROOF) || !can(Capability.SESSION);
   }
@@ -127,7 +130,7 @@ abstract class StoreSuite {
     return driver;
   }
 
-  /** A session that ends soon if it is not renewed. */
+  /** A session that ends soon unless renewed. */
   final SessionDriver shortSession(String client) {
     return session(client, shortTtl());
   }
@@ -138,7 +141,10 @@ abstract class StoreSuite {
     return usual.compareTo(least) < 0 ? least : usual;
   }
 
-  /** Waits until a short session has ended, and what hung on it where the store sees to that. */
+  /**
+   * Waits until a short session has ended, including its holds and waits if the store ends them by
+   * itself.
+   */
   final void outliveSession() {
     outlive(shortTtl());
     if (!proofs()) {
@@ -147,19 +153,19 @@ abstract class StoreSuite {
     }
   }
 
-  /** Waits until what ends after this time has ended, by the store's clock. */
+  /** Waits until this time has passed by the store's clock. */
   final void outlive(Duration time) {
     under.pass(time.plus(store().profile().expiryLag()).plusMillis(30));
   }
 
-  /** The session ends, and the store confirms it. */
+  /** Ends the session; the store confirms it. */
   final SessionId die(SessionDriver session) {
     session.close();
     assertThat(judge(session)).isInstanceOf(SessionVerdict.SessionEnded.class);
     return session.id();
   }
 
-  /** Skips the rest of the test where nobody judges. */
+  /** Has a session judged; skips the rest of the test if the store cannot. */
   final SessionVerdict judge(SessionDriver session) {
     needs(Capability.SESSION);
     return BoundedWait.join(store().judge(session.id()));
@@ -184,7 +190,7 @@ abstract class StoreSuite {
         .toList();
   }
 
-  /** Nobody holds, nobody waits, and the next acquire gets it. */
+  /** Asserts that there is no holder and no waiter, and that the next acquire is granted. */
   final void assertFree(LockName name, SessionDriver by) {
     assertThat(holders(name)).isEmpty();
     assertThat(waiters(name)).isEmpty();
@@ -219,7 +225,7 @@ abstract class StoreSuite {
     return (Reply.Queued) reply;
   }
 
-  /** The holder that a contender was told of. */
+  /** The holder reported to a contender. */
   static Reply.Holder inTheWay(Reply reply) {
     Reply.Holder holder =
         reply instanceof Reply.Queued queued ? queued.holder() : busy(reply).holder();
@@ -262,7 +268,7 @@ abstract class StoreSuite {
     return (Renewal.Renewed) renewal;
   }
 
-  /** Those among the news that are of one kind. */
+  /** The notifications of one kind. */
   static <N extends SessionNotification> List<N> only(
       Class<N> kind, List<SessionNotification> sessionNotification) {
     return sessionNotification.stream().filter(kind::isInstance).map(kind::cast).toList();

@@ -25,9 +25,9 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A survey says what a look at each lock says, and both show the locks of a prefix alone. */
+/** A survey agrees with inspections of each lock, and both can be limited to a prefix. */
 class SurveySuite extends StoreSuite {
-  /** So far apart may the two looks be. */
+  /** The longest time between the two looks. */
   private static final Duration APART = Duration.ofSeconds(20);
 
   SurveySuite(StoreUnderTest under) {
@@ -62,7 +62,7 @@ class SurveySuite extends StoreSuite {
     assertAgrees();
   }
 
-  /** A store that shows the attempt alone has no labels. */
+  /** The label to expect: stores that show only attempts have no labels. */
   private String labelShown(String label) {
     return look(LOCK).orElseThrow().holders().get(0).label().isEmpty() ? "" : label;
   }
@@ -243,7 +243,7 @@ class SurveySuite extends StoreSuite {
     }
   }
 
-  /** What the survey says is what a look at each lock says, but for what it leaves out. */
+  /** Asserts that the survey agrees with an inspection of each lock, apart from omitted details. */
   private void assertAgrees() {
     List<LockInfo> lines = survey("", 1000);
     List<LockInfo> views = inspect("", 1000);
@@ -263,7 +263,7 @@ class SurveySuite extends StoreSuite {
     assertThat(line.state()).isEqualTo(looked.state());
     if (looked.permits().isEmpty() || looked.holderCount() == 0) {
       assertThat(line.holderCount()).isEqualTo(looked.holderCount());
-    } else { // Some stores count the permits of a semaphore alone.
+    } else { // For semaphores some stores count permits only.
       assertThat(line.holderCount()).isIn(looked.holderCount(), LockInfo.SOME);
     }
     assertThat(line.waiterCount()).isEqualTo(looked.waiterCount());
@@ -288,7 +288,7 @@ class SurveySuite extends StoreSuite {
         .orElseThrow(() -> new AssertionError("'" + name + "' is not in the survey."));
   }
 
-  /** Each lock once: where keys are scanned it may be found twice. */
+  /** Surveys all pages, each lock once: scans of keys may find it twice. */
   private List<LockInfo> survey(String prefix, int limit) {
     Map<String, LockInfo> found = new LinkedHashMap<>();
     String cursor = null;

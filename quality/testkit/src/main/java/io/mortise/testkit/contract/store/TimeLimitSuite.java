@@ -75,7 +75,7 @@ class TimeLimitSuite extends StoreSuite {
         a.ask(
             new Request.Acquire(
                 LOCK, a.attempt(), EX, false, atMost(Duration.ofMillis(2)), 1, 0, null));
-    // A store that takes several steps may find that it is over before it has answered.
+    // A store with several steps may find the time over before it has answered.
     if (!(reply instanceof Reply.Refused refused && refused.why() == RefusalReason.ENDED)) {
       granted(reply);
     }

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 /** Tokens rise, whatever ends a hold. */
 @Tag("tokens-rise")
 class TokenSuite extends StoreSuite {
-  /** The tag of tests that do something to the server which other tests notice. */
+  /** The tag of tests that disturb other tests on the server. */
   private static final String RESTARTS_STORE = "alone";
 
   TokenSuite(StoreUnderTest under) {
@@ -75,7 +75,7 @@ class TokenSuite extends StoreSuite {
       Reply.Granted grant = granted(a.ask(block(attempt, Request.MAX_TOKENS, 0, null)));
       a.end(LOCK, attempt);
       long now = renewed(a.renew()).storeMicros();
-      // Others do not come from a clock: a transaction number, a revision.
+      // Other tokens do not come from a clock: a transaction number, a revision.
       boolean isClock =
           grant.token() > 1_000_000_000_000_000L && grant.token() < 10_000_000_000_000_000L;
       if (now > 0 && isClock) {

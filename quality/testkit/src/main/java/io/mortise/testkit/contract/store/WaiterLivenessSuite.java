@@ -18,15 +18,15 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Nothing waits for a dead waiter: a hand-off passes over processes without a connection, and a
- * session may be short while its process waits.
+ * Dead waiters delay no others: a hand-off skips processes without a connection, and a session may
+ * be short while its process waits.
  */
 class WaiterLivenessSuite extends StoreSuite {
   WaiterLivenessSuite(StoreUnderTest under) {
     super(under);
   }
 
-  /** A session of another process, whose connection the store knows of. */
+  /** A session of another process, whose connection is known to the store. */
   private SessionDriver in(LockStore process, String client) {
     return connected(SessionDriver.open(process, LONG, client));
   }
@@ -34,12 +34,12 @@ class WaiterLivenessSuite extends StoreSuite {
   private SessionDriver connected(SessionDriver driver) {
     renewed(driver.renew());
     under.awaitConnection(driver.id(), true);
-    // A renewal tells the store that from now on a missing connection means something.
+    // A renewal tells the store that a missing connection is significant from now on.
     renewed(driver.renew());
     return driver;
   }
 
-  /** Process a holds the lock; b is in a process of its own, which can be killed. */
+  /** Session a holds the lock; b is in another process, which can be killed. */
   private record ContendedLock(
       SessionDriver a, AttemptId held, LockStore process, SessionDriver b) {
     void release() {

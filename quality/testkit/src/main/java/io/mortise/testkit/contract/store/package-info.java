@@ -1,5 +1,5 @@
 /**
- * What every store must do at the level of the SPI, rule by rule: start at {@link
+ * Requirements on every store at the level of the SPI, rule by rule: start at {@link
  * io.mortise.testkit.contract.store.LockStoreContract}.
  */
 @NullMarked

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** The published suite itself: it passes right documents, and catches each wrong one. */
+/** The published suite accepts correct documents, and detects each flaw. */
 class DocumentsContractTest {
   /** Each test of the suite, and flaws that it must catch. */
   private static final Map<String, Set<Flaw>> CATCHES =
@@ -124,7 +124,7 @@ class DocumentsContractTest {
               "givenMoreDocumentsThanServersListAtATime_whenAllAreAskedFor_thenNoneIsLeftOut",
               Set.of(Flaw.CAPS_A_PAGE)));
 
-  /** Of flaws that keep their tests waiting to the end. */
+  /** Tests whose flaws keep them waiting to the end. */
   private static final Set<Flaw> WAITED_FOR =
       EnumSet.of(
           Flaw.NEVER_TELLS,
@@ -139,7 +139,7 @@ class DocumentsContractTest {
 
   private static ServerSocket server;
 
-  /** What the server is to do, by the number that it is sent. */
+  /** Steps of the server, by the number that it receives. */
   private static final Map<Integer, Runnable> STEPS = new ConcurrentHashMap<>();
 
   private static final AtomicInteger NUMBERS = new AtomicInteger();
@@ -157,14 +157,14 @@ class DocumentsContractTest {
     server.close();
   }
 
-  /** Takes one step for each connection, and says so. */
+  /** Runs one step for each connection and answers. */
   private static void serve() {
     while (!server.isClosed()) {
       try (Socket socket = server.accept()) {
         STEPS.remove(new DataInputStream(socket.getInputStream()).readInt()).run();
         socket.getOutputStream().write(1);
       } catch (IOException e) {
-        // The end, or a request that was given up.
+        // The server is closed, or the request was abandoned.
       }
     }
   }
@@ -243,7 +243,7 @@ class DocumentsContractTest {
         .toList();
   }
 
-  /** What the test finds wrong. */
+  /** Returns the failure of the test. */
   private static Optional<Throwable> finding(Method test, Flaw flaw)
       throws ReflectiveOperationException {
     Suite suite = new Suite(flaw);

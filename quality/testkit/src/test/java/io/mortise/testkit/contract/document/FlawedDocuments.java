@@ -66,7 +66,7 @@ final class FlawedDocuments implements VersionedDocuments {
     FORGETS_BROKEN_WATCHES
   }
 
-  /** What all processes share. */
+  /** The server that all processes share. */
   static final class Server {
     private final Map<String, VersionedText> documents = new TreeMap<>();
     private final Map<String, Long> removed = new LinkedHashMap<>();
@@ -76,7 +76,9 @@ final class FlawedDocuments implements VersionedDocuments {
 
   private record Watch(FlawedDocuments owner, Runnable changed) {}
 
-  /** As any server has one. This one is between the 120 KB that are wanted and 128 KiB. */
+  /**
+   * The limit of a text's length, as any server has one: between the required 120 KB and 128 KiB.
+   */
   private static final int LONGEST = 125_000;
 
   private final Server server;
@@ -89,7 +91,7 @@ final class FlawedDocuments implements VersionedDocuments {
   /**
    * A process.
    *
-   * @param network has the server take a step, and completes when its answer has come
+   * @param network has the server run a step, and completes with the arrival of its answer
    */
   FlawedDocuments(Server server, Flaw flaw, Function<Runnable, CompletionStage<?>> network) {
     this.server = server;
@@ -134,7 +136,7 @@ final class FlawedDocuments implements VersionedDocuments {
     }
   }
 
-  /** It is taken at the begin of each call, too. */
+  /** The flaw: completes answers under the lock that each call takes. */
   private <T> CompletionStage<T> underLock(CompletionStage<T> answer) {
     CompletableFuture<T> told = new CompletableFuture<>();
     guard.lock();

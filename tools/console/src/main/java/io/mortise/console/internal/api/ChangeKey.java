@@ -6,16 +6,16 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is new in an answer, apart from ages: two answers with the same key look the same to people,
- * once the page has counted on.
+ * A key of an answer's content, apart from ages: two answers with the same key look the same, as
+ * the page advances ages itself.
  */
 final class ChangeKey {
-  /** What a session has left jumps when it is renewed, which the page cannot foresee. */
+  /** Remaining times of sessions, which jump with renewals: the page cannot predict them. */
   private static final Set<String> LEFT = Set.of("sessionLeftMillis", "leftMillis");
 
   private static final long COARSE_MILLIS = 3000;
 
-  /** Grows as time goes by. */
+  /** Fields that grow with time. */
   private static final Set<String> AGING = Set.of("used", "first", "last", "seq");
 
   private final StringBuilder key = new StringBuilder();

@@ -21,14 +21,14 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Which path gets which answer. */
+/** Maps paths to answers. */
 public final class ConsoleApi implements Function<ConsoleRequest, ConsoleResponse> {
-  /** May stand before a name, and is in none: a control character. */
+  /** A control character that may precede a name, and is in none. */
   private static final String BEFORE_DOTS = "\u007f";
 
   /**
-   * Answers that wait for the store, at a time. Each holds a thread while the store is silent: of
-   * the application, or one of the console's own sixteen.
+   * The most concurrent answers that wait for the store. Each blocks a thread while the store is
+   * silent: the application's, or one of the console's sixteen.
    */
   private static final int MOST_LOOKS = 8;
 
@@ -42,9 +42,9 @@ public final class ConsoleApi implements Function<ConsoleRequest, ConsoleRespons
   private final EvictionEndpoint evictions;
 
   /**
-   * @param namespace of the store; null if it is not known or has none
+   * @param namespace of the store; null if unknown or if it has none
    * @param allowed of {@code close}, {@code break} and {@code open}
-   * @param examine looks at the store's settings; null if that cannot be done
+   * @param examine examines the store's settings; null if unsupported
    */
   public ConsoleApi(
       LockAdmin admin,
@@ -78,7 +78,7 @@ public final class ConsoleApi implements Function<ConsoleRequest, ConsoleRespons
 
   /**
    * The parts of the path. {@code lock} with the name in the query is the same as {@code
-   * locks/NAME}: many servers and firewalls let no escaped slash through in a path.
+   * locks/NAME}: many servers and firewalls reject escaped slashes in a path.
    */
   private static List<String> path(ConsoleRequest request) {
     List<String> path = request.segments();
@@ -91,7 +91,7 @@ public final class ConsoleApi implements Function<ConsoleRequest, ConsoleRespons
     return same;
   }
 
-  /** What this caller may do. */
+  /** The actions that this caller may do. */
   private Set<String> allowed(ConsoleRequest request) {
     Caller caller = request.caller();
     return caller == null || caller.mayAct() ? allowed : Set.of();
@@ -102,7 +102,7 @@ public final class ConsoleApi implements Function<ConsoleRequest, ConsoleRespons
     return switch (what) {
       case "status" -> json(status(allowed(request)));
       case "locks" ->
-          // A text may be the name of a lock that no survey has seen.
+          // The text may be the name of a lock that no survey has seen.
           parameters.text("q").isEmpty() ? locks(request) : looking(() -> locks(request));
       case "waits" -> json(WaitsReport.json(observer));
       case "processes" -> json(ProcessList.json(observer, parameters));
@@ -200,7 +200,9 @@ public final class ConsoleApi implements Function<ConsoleRequest, ConsoleRespons
     return ConsoleResponse.json(200, json);
   }
 
-  /** Browsers and proxies take {@code .} and {@code ..} for ways up, even escaped. */
+  /**
+   * Decodes a name. Browsers and proxies resolve {@code .} and {@code ..} as folders, even escaped.
+   */
   private static String name(String segment) {
     return segment.startsWith(BEFORE_DOTS) ? segment.substring(BEFORE_DOTS.length()) : segment;
   }

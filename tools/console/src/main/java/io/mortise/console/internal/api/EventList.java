@@ -61,7 +61,7 @@ final class EventList {
     return json;
   }
 
-  /** Holds that go on, and began before the console did, the longest first: no event tells them. */
+  /** Present holds older than the console, the longest first: no event shows them. */
   private static List<Map<String, @Nullable Object>> olderHolds(
       Observer observer, String name, String process) {
     Comparator<SeenLock> longestFirst = Comparator.comparing(SeenLock::heldFor).reversed();
@@ -102,7 +102,7 @@ final class EventList {
     return hold;
   }
 
-  /** From which number to which there are any, and when none were seen. */
+  /** The range of event numbers, and the gaps in observation. */
   static Map<String, @Nullable Object> summary(Observer observer) {
     Map<String, @Nullable Object> json = new LinkedHashMap<>();
     json.put("first", observer.events().first());

@@ -26,7 +26,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Answers requests for evictions: exactly what was on the screen is ended or opened, or nothing.
+ * Answers requests for evictions: ends or opens exactly the hold, wait or lock on the screen, or
+ * none.
  */
 final class EvictionEndpoint {
   private static final String CLOSE = "close";
@@ -116,7 +117,7 @@ final class EvictionEndpoint {
     return ConsoleResponse.json(200, json);
   }
 
-  /** For how long it keeps the lock at most; null where only a waiter finds out that it is dead. */
+  /** The longest time that it keeps the lock; null if only a waiter can detect its death. */
   private static @Nullable Long mostLeft(LockParticipant holder) {
     Duration left = holder.sessionLeft();
     return holder.renewedAgo() == null && left != null ? left.toMillis() : null;
@@ -139,7 +140,7 @@ final class EvictionEndpoint {
         .findFirst();
   }
 
-  /** Of the application that serves the console; a link has no user. */
+  /** The user in the application that serves the console; a link has no user. */
   private static @Nullable String user(ConsoleRequest request) {
     Caller caller = request.caller();
     String user = caller == null ? null : caller.user();
@@ -156,7 +157,7 @@ final class EvictionEndpoint {
     throw RefusedException.badRequest("'how' has to be close or break.");
   }
 
-  /** In the form of {@link LockParticipant#attempt()}. */
+  /** The attempt in the form of {@link LockParticipant#attempt()}. */
   private static String attempt(Map<String, Object> body) {
     String text = text(body, "attempt");
     try {

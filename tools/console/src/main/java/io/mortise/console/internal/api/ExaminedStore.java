@@ -24,9 +24,9 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** What the store's settings are, and what locks on it guarantee. */
+/** The store's settings, and the guarantees of its locks. */
 final class ExaminedStore {
-  /** Nobody has the server examined again and again by pressing a key. */
+  /** The least age of a result before a new examination, as a key press can request one. */
   private static final long LEAST_AGE = Duration.ofSeconds(5).toNanos();
 
   private final @Nullable Supplier<StoreReport> examine;
@@ -48,7 +48,7 @@ final class ExaminedStore {
     this.recentFailure = new RecentFailure(ticker);
   }
 
-  /** Of the last look; null if there was none, or the table does not know it. */
+  /** The mode of the last examination; null without one, or if the table does not list it. */
   @Nullable String mode() {
     Examined seen = last;
     return seen == null
@@ -56,7 +56,7 @@ final class ExaminedStore {
         : DoctorReport.mode(seen.report(), table).map(StoreMode::id).orElse(null);
   }
 
-  /** Blocks for the store if there was no look, or a fresh one is asked for. */
+  /** Blocks for the store on the first call, and if a fresh examination is requested. */
   Map<String, @Nullable Object> doctor(boolean fresh) {
     Supplier<StoreReport> how = examine;
     if (how == null) {
@@ -70,7 +70,7 @@ final class ExaminedStore {
     return json;
   }
 
-  /** Whether {@link #doctor} answers without the store. */
+  /** Whether {@link #doctor} answers without asking the store. */
   boolean isKnown(boolean fresh) {
     return known(fresh) != null;
   }
@@ -85,7 +85,7 @@ final class ExaminedStore {
     if (seen != null) {
       return seen;
     }
-    // Requests that have waited for a store that stands still must not ask it one after the other.
+    // Requests that queued behind a silent store must not ask it one after the other.
     recentFailure.check();
     try {
       Examined now = new Examined(how.get(), clock.instant(), ticker.nanos());
@@ -98,7 +98,7 @@ final class ExaminedStore {
     }
   }
 
-  /** Of the same meaning, for another request. */
+  /** Copies a failure for another request. */
   private static RuntimeException copy(RuntimeException failure) {
     String message = String.valueOf(failure.getMessage());
     if (failure instanceof StoreUnavailableException) {
@@ -151,7 +151,7 @@ final class ExaminedStore {
     return json;
   }
 
-  /** The stories of what goes wrong, with what becomes of locks on this store. */
+  /** The stories of hazards, with the fate of locks on this store. */
   Map<String, @Nullable Object> hazards() {
     String here = mode();
     StoreMode mode = here == null ? null : table.mode(here);

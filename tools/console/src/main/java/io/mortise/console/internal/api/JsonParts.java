@@ -6,7 +6,7 @@ import java.time.Instant;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** What several answers write in the same way. */
+/** Parts shared by several answers. */
 final class JsonParts {
   private JsonParts() {}
 

@@ -22,7 +22,7 @@ import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Tells one page what changes, for as long as it listens. */
+/** Streams changes to one page while it listens. */
 final class LiveStream implements ConsoleResponse.StreamBody {
   private static final int MOST_LOCKS = 16;
   private static final int EVENTS_AT_ONCE = 200;
@@ -76,7 +76,7 @@ final class LiveStream implements ConsoleResponse.StreamBody {
       this.seq = parameters.number("since", 0, 0, Long.MAX_VALUE);
     }
     if (seq > observer.events().last()) {
-      this.seq = 0; // Of a console that ran before this one: all of these are new.
+      this.seq = 0; // An id of an earlier console: all events of this one are new.
     }
   }
 
@@ -103,7 +103,7 @@ final class LiveStream implements ConsoleResponse.StreamBody {
     if (current != version && now >= changesAt) {
       version = current;
       writeChanges(sink);
-      // A long list takes long to sort: no page has more than a tenth of a processor.
+      // Sorting a long list takes long: a page gets at most a tenth of a processor.
       changesAt = ticker.nanos() + SPARING * (ticker.nanos() - now);
     }
     if (ticker.nanos() - writtenAt >= SILENCE) {

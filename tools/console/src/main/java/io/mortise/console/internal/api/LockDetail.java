@@ -19,11 +19,11 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** All that is known of one lock. */
+/** All details of one lock. */
 final class LockDetail {
   private static final int EVENTS = 50;
 
-  /** The most waiters in an answer, as many as the page shows; the count tells of the others. */
+  /** The most waiters in an answer, as many as the page shows; the count includes the others. */
   private static final int WAITERS = 100;
 
   private LockDetail() {}
@@ -43,7 +43,9 @@ final class LockDetail {
     return json;
   }
 
-  /** As the command line writes it, with the names of processes that the store has forgotten. */
+  /**
+   * The lock as in the command line's JSON, with names of processes that the store has forgotten.
+   */
   private static Map<String, @Nullable Object> lock(Observer observer, SeenLock seen) {
     Map<String, @Nullable Object> lock = LockFormatter.json(seen.info());
     lock.put(
@@ -76,7 +78,7 @@ final class LockDetail {
     return json;
   }
 
-  /** From the lock to the one at whose end everybody waits. */
+  /** Adds the chain of waits, from the lock to the session that blocks all others. */
   private static void putChain(
       Map<String, @Nullable Object> json, Observer observer, SeenLock start) {
     Map<String, SeenLock> waitsFor = new HashMap<>();

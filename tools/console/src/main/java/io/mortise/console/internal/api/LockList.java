@@ -53,10 +53,10 @@ final class LockList {
   }
 
   /**
-   * A lock with what decides its place.
+   * A lock with its sort keys.
    *
-   * @param rank of its worst trouble
-   * @param held until the same time for all locks, as {@code waitedNanos} is
+   * @param rank of its worst problem
+   * @param held until the same time for all locks, like {@code waitedNanos}
    */
   private record Row(
       SeenLock lock,
@@ -78,13 +78,14 @@ final class LockList {
     }
   }
 
-  /** The first of what the filter lets pass, in order. */
+  /** The first matches of the filter, in order. */
   private record Rows(List<Row> first, int total) {}
 
   /**
-   * Keeps the best only: to sort all would take most of the time of a long list.
+   * Collects the first rows only: sorting a long list would dominate the time.
    *
-   * @param asks the store for a text that may be a name which no survey has seen
+   * @param asks whether to ask the store for a text that may be the name of a lock unknown to
+   *     surveys
    */
   private Rows rows(int most, boolean asks) {
     Trouble.Finder finder = new Trouble.Finder(observer);
@@ -116,7 +117,7 @@ final class LockList {
     return new Rows(first, total);
   }
 
-  /** Keeps an element if it is among the first {@code most}; the queue is in reverse order. */
+  /** Adds an element if it is among the first {@code most}; the queue is in reverse order. */
   static <T> void add(PriorityQueue<T> best, T element, Comparator<? super T> order, int most) {
     if (best.size() < most) {
       best.add(element);
@@ -134,7 +135,7 @@ final class LockList {
     return json(true);
   }
 
-  /** The page as far as it was seen, for a stream: it is drawn again with every change. */
+  /** The page from observed data only, for a stream, which repeats it with every change. */
   Map<String, @Nullable Object> seen() {
     return json(false);
   }
@@ -172,7 +173,7 @@ final class LockList {
     return line;
   }
 
-  /** The first holder, of a survey as much as of a look. */
+  /** The first holder, from a survey or an inspection. */
   static @Nullable Map<String, @Nullable Object> first(Observer observer, SeenLock lock) {
     String attempt = lock.firstAttempt();
     if (attempt == null) {
@@ -199,7 +200,7 @@ final class LockList {
     return seen == null ? null : seen.client();
   }
 
-  /** The same filter for spreadsheets, in one piece. */
+  /** All matches of the filter, for spreadsheets. */
   String csv() {
     StringBuilder csv =
         new StringBuilder(
@@ -225,7 +226,7 @@ final class LockList {
     return csv.toString();
   }
 
-  /** A spreadsheet would add up what stands for some. */
+  /** The number; null for an unknown one, which a spreadsheet would add up. */
   private static @Nullable Integer counted(int number) {
     return number < 0 ? null : number;
   }

@@ -13,7 +13,7 @@ final class Parameters {
     this.values = request.parameters();
   }
 
-  /** Empty if it is not there. */
+  /** The parameter's value; empty if absent. */
   String text(String name) {
     List<String> all = values.getOrDefault(name, List.of());
     return all.isEmpty() ? "" : all.get(0);
@@ -27,7 +27,7 @@ final class Parameters {
     return text(name).equals("true");
   }
 
-  /** Whole numbers within limits. */
+  /** Returns a whole number within limits. */
   long number(String name, long otherwise, long least, long most) {
     String text = text(name);
     if (text.isEmpty()) {

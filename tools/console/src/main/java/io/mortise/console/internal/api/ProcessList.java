@@ -17,7 +17,7 @@ import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Processes, and what each holds and waits for. */
+/** Processes, with their holds and waits. */
 final class ProcessList {
   private static final int MOST = 200;
   private static final int USUAL = 100;
@@ -64,7 +64,7 @@ final class ProcessList {
     return json;
   }
 
-  /** One that is over and holds nothing is of the past. */
+  /** Whether to show a session: not if it has ended and holds nothing. */
   private boolean isShown(SeenSession session) {
     return !session.over()
         || holds.containsKey(session.session())

@@ -22,7 +22,7 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Counts, alarms and cost: what stands around every page. */
+/** Counts, alarms and cost: the frame of every page. */
 final class StatusReport {
   private static final int GROUPS = 20;
   private static final int ALARMS = 20;
@@ -45,7 +45,7 @@ final class StatusReport {
     this.now = observer.now();
   }
 
-  /** Something to be seen from every page. */
+  /** An alarm, visible on every page. */
   record Alarm(String kind, List<String> locks, List<String> sessions, @Nullable Instant since) {
     Map<String, @Nullable Object> json() {
       Map<String, @Nullable Object> json = new LinkedHashMap<>();
@@ -164,7 +164,7 @@ final class StatusReport {
     return counts;
   }
 
-  /** A process has a session for each of its clients. */
+  /** The process of a session, which may have several, one for each client. */
   private static String process(SeenSession session) {
     ClientInfo client = session.client();
     return client == null || client.pid() == 0
@@ -190,7 +190,7 @@ final class StatusReport {
     return values.stream().sorted().map(value -> value.name().toLowerCase(Locale.ROOT)).toList();
   }
 
-  /** Of a session, as several answers name it. */
+  /** The description of a session, shared by several answers. */
   static Map<String, @Nullable Object> node(Observer observer, String session) {
     SeenSession seen = observer.session(session);
     Map<String, @Nullable Object> node = new LinkedHashMap<>();

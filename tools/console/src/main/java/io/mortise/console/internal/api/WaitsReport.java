@@ -17,9 +17,9 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Who waits for whom: as a graph, and as trees with those at the root that wait for nobody. */
+/** Waits between processes: as a graph, and as trees whose roots do not wait. */
 final class WaitsReport {
-  /** A page shows no more; a store may have more. */
+  /** The most edges on a page. */
   private static final int EDGES = 2000;
 
   private final Observer observer;
@@ -123,7 +123,7 @@ final class WaitsReport {
     return holds;
   }
 
-  /** A session that was told of in full, or that is far down, is only named. */
+  /** Describes a waiter; a session already listed in full, or deep in the tree, is only named. */
   private Map<String, @Nullable Object> waiter(Link wait, Set<String> inCycle, int depth) {
     boolean again = inCycle.contains(wait.session()) || !told.add(wait.session()) || depth > 50;
     nodes.add(wait.session());

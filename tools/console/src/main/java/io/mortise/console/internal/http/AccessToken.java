@@ -9,8 +9,8 @@ import java.util.Base64;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The secret that every request to the API has to have. Answers to wrong ones are kept back as soon
- * as there are many; the right one is never delayed.
+ * The secret required from every request to the API. Answers to wrong secrets are delayed once
+ * there are many; those to the right one never.
  */
 public final class AccessToken {
   private static final int BYTES = 16;
@@ -27,7 +27,7 @@ public final class AccessToken {
   private int failures;
 
   /**
-   * A token that somebody chose.
+   * A configured token.
    *
    * @throws IllegalArgumentException if it is short, or has characters that a header or a URL would
    *     have to escape
@@ -57,12 +57,12 @@ public final class AccessToken {
     return value;
   }
 
-  /** Compares digests, which are of one length, in constant time. */
+  /** Compares digests, which have one length, in constant time. */
   boolean isIn(@Nullable String authorization) {
     return authorization != null && MessageDigest.isEqual(expected, digest(authorization));
   }
 
-  /** Counts a wrong token, and says how long its answer is to be kept back. */
+  /** Counts a wrong token, and returns the delay of its answer. */
   synchronized Duration failed() {
     long now = ticker.nanos();
     if (now - windowStart > WINDOW_NANOS) {
@@ -77,7 +77,7 @@ public final class AccessToken {
     return Digests.sha256(text.getBytes(StandardCharsets.UTF_8));
   }
 
-  /** Never the secret. */
+  /** Hides the secret. */
   @Override
   public String toString() {
     return "***";

@@ -4,12 +4,12 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rules of a console that an application serves. The application says who may look and who may
- * act; its cookie goes with every request, those of foreign pages as well.
+ * The rules of a console that an application serves. The application authorizes reads and actions;
+ * its cookie goes with every request, even with those of foreign pages.
  *
- * <p>So a write must come from a page of the same origin. Browsers say so by {@code
- * Sec-Fetch-Site}, and where they do not, as on plain HTTP, by {@code Origin}; a page can set
- * neither. A foreign page that is named for this host gets no cookie of it, hence no user.
+ * <p>So a write must come from a page of the same origin. Browsers state this by {@code
+ * Sec-Fetch-Site}, or else, as on plain HTTP, by {@code Origin}; a page can set neither. A foreign
+ * page whose name resolves to this host gets no cookie of it, hence no user.
  */
 final class ApplicationGuard extends RequestGuard {
   private static final String BEHIND_PROXY =

@@ -6,14 +6,14 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an application that serves the console says of a request.
+ * An application's statements about a request to its console.
  *
- * @param user who is signed in; null if nobody is
+ * @param user the signed-in user; null if there is none
  * @param mayLook whether the console answers
- * @param mayAct whether it does what it is allowed to
- * @param origin of the address that was asked for
- * @param writeHeaders what the application wants with each write, such as its CSRF token, in the
- *     forms that it may want it in
+ * @param mayAct whether the console's allowed actions are permitted
+ * @param origin of the requested address
+ * @param writeHeaders headers that the application may require of each write, such as its CSRF
+ *     token, in alternative forms
  */
 public record Caller(
     @Nullable String user,

@@ -10,14 +10,14 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request, whatever server it came through.
+ * A request, independent of the server.
  *
- * @param path as it was sent, from where its reader begins
- * @param query as it was sent; empty if there is none
+ * @param path as sent, from the reader's base on
+ * @param query as sent; empty if there is none
  * @param headers the values of a header, by its name
- * @param body at most one byte more than {@link RequestGuard#MAX_BODY}; empty without the token, or
- *     if the caller may not act: nobody else keeps a thread by sending slowly
- * @param caller what the application says of it; null if the console stands alone
+ * @param body at most one byte more than {@link RequestGuard#MAX_BODY}. Not read without the token
+ *     or the right to act, so that slow senders cannot block threads
+ * @param caller the application's statements about it; null if the console runs standalone
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
 public record ConsoleRequest(
@@ -31,7 +31,7 @@ public record ConsoleRequest(
   /**
    * The value of a header; null if there is none.
    *
-   * @throws RefusedException if there are several: two readers might take different ones
+   * @throws RefusedException if there are several, of which readers might use different ones
    */
   public @Nullable String header(String name) {
     List<String> values = headers.apply(name);

@@ -8,11 +8,11 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An answer, whatever server it goes through.
+ * An answer, independent of the server.
  *
- * @param headers besides those that every answer has
- * @param stream what writes on after the headers; null if {@code body} is all
- * @param delay how long the answer is kept back
+ * @param headers in addition to those of every answer
+ * @param stream writes after the headers; null if {@code body} is all
+ * @param delay the delay of the answer
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
 public record ConsoleResponse(
@@ -23,24 +23,24 @@ public record ConsoleResponse(
     Duration delay) {
   private static final byte[] NOTHING = {};
 
-  /** Writes to one client for as long as it listens. */
+  /** Writes to one client while it listens. */
   @FunctionalInterface
   public interface StreamBody {
     /**
-     * Writes until the client is gone. Runs on a thread of its own.
+     * Writes until the client disconnects. Runs on its own thread.
      *
-     * @throws java.io.IOException if it is
+     * @throws java.io.IOException if it has disconnected
      * @throws InterruptedException if the server stops
      */
     void writeTo(EventSink sink) throws java.io.IOException, InterruptedException;
   }
 
-  /** Bytes of some type. */
+  /** An answer of bytes with a content type. */
   public static ConsoleResponse of(String type, byte[] body) {
     return new ConsoleResponse(200, Map.of("Content-Type", type), body, null, Duration.ZERO);
   }
 
-  /** JSON that nobody keeps. */
+  /** An answer of JSON that is never cached. */
   public static ConsoleResponse json(int status, Object value) {
     Map<String, String> headers = new LinkedHashMap<>();
     headers.put("Content-Type", "application/json; charset=utf-8");
@@ -60,12 +60,12 @@ public record ConsoleResponse(
     Map<String, String> headers = new LinkedHashMap<>();
     headers.put("Content-Type", "text/event-stream; charset=utf-8");
     headers.put("Cache-Control", "no-store");
-    // A proxy such as nginx keeps answers back otherwise, until it has a buffer full.
+    // Otherwise a proxy such as nginx delays answers until a buffer is full.
     headers.put("X-Accel-Buffering", "no");
     return new ConsoleResponse(200, headers, NOTHING, stream, Duration.ZERO);
   }
 
-  /** Another address for the same. */
+  /** A redirect to another address. */
   static ConsoleResponse movedTo(String path) {
     return new ConsoleResponse(308, Map.of("Location", path), NOTHING, null, Duration.ZERO);
   }

@@ -18,13 +18,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The console on the HTTP server of the JDK. Requests have a few threads, each stream one of its
- * own. The body of a request is read after its token was found right.
+ * The console on the HTTP server of the JDK. Requests share a few threads; each stream has its own.
+ * The body of a request is read after its token has been verified.
  *
  * <p>Two properties of that server are read once in a process, when its classes are loaded: without
  * {@code nodelay} each answer on a kept connection takes 44 ms, and without {@code maxReqTime} a
- * few half-sent requests hold all threads for ever. They are set here unless somebody has set them,
- * and have no effect in a process that has made such a server before.
+ * few half-sent requests hold all threads for ever. They are set here unless set already, and have
+ * no effect in a process that has created such a server before.
  */
 public final class ConsoleServer implements AutoCloseable {
   static {
@@ -45,7 +45,7 @@ public final class ConsoleServer implements AutoCloseable {
 
   /** Whether the body of a request was read before its answer is written. */
   private enum RequestBody {
-    /** It was read whole, or there is none. */
+    /** It was read completely, or there is none. */
     READ,
     UNREAD
   }
@@ -59,9 +59,9 @@ public final class ConsoleServer implements AutoCloseable {
   /**
    * Listens.
    *
-   * @param ports how many ports to try, from the wanted one on
-   * @param site makes what answers, once the address is known
-   * @throws IOException if it cannot listen at any of them
+   * @param ports the number of ports to try, from the wanted one on
+   * @param site creates the site, once the address is known
+   * @throws IOException if it cannot listen on any of them
    */
   public static ConsoleServer start(
       InetSocketAddress wanted, int ports, Function<InetSocketAddress, ConsoleSite> site)
@@ -87,12 +87,12 @@ public final class ConsoleServer implements AutoCloseable {
     }
   }
 
-  /** Where it listens. */
+  /** The address it listens on. */
   public InetSocketAddress address() {
     return server.getAddress();
   }
 
-  /** How many streams are open. */
+  /** The number of open streams. */
   public int openStreams() {
     return streams.open();
   }
@@ -153,7 +153,7 @@ public final class ConsoleServer implements AutoCloseable {
     ConsoleResponse.StreamBody stream = response.stream();
     if (stream == null) {
       if (body == RequestBody.UNREAD) {
-        // The JDK's server reads what is left of the body, for as long as that takes.
+        // The JDK's server reads the rest of the body, however long that takes.
         requests.reads();
       } else {
         requests.hasRead();
@@ -201,7 +201,7 @@ public final class ConsoleServer implements AutoCloseable {
     exchange.sendResponseHeaders(response.status(), length);
   }
 
-  /** Ends streams and answers no more. */
+  /** Ends streams and stops answering. */
   @Override
   public void close() {
     streams.close();

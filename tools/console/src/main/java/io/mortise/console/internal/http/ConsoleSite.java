@@ -34,10 +34,10 @@ public final class ConsoleSite {
   }
 
   /**
-   * Of a server of its own.
+   * The site of a standalone server.
    *
-   * @param address where the server listens
-   * @param behind where people reach it through a proxy; null if there is none
+   * @param address of the server
+   * @param behind its public address behind a proxy; null without a proxy
    * @param api answers what is below {@code api/v1/}, by a path from there on
    */
   public static ConsoleSite alone(
@@ -50,7 +50,8 @@ public final class ConsoleSite {
   }
 
   /**
-   * In an application, whose requests have a {@link Caller} and a path from the page on.
+   * The site in an application, whose requests have a {@link Caller} and a path relative to the
+   * page.
    *
    * @param api answers what is below {@code api/v1/}, by a path from there on
    */
@@ -58,12 +59,12 @@ public final class ConsoleSite {
     return new ConsoleSite(new ApplicationGuard(), new PageFiles(), api, "/");
   }
 
-  /** What every answer carries. */
+  /** Headers of every answer. */
   Map<String, String> headers() {
     return files.securityHeaders();
   }
 
-  /** Whether a request may use the API, as far as its head tells. */
+  /** Whether a request may use the API, according to its head. */
   boolean admits(ConsoleRequest received) {
     try {
       return guard.admits(received);
@@ -72,7 +73,7 @@ public final class ConsoleSite {
     }
   }
 
-  /** Never throws. */
+  /** Answers a request; never throws. */
   ConsoleResponse answer(ConsoleRequest received) {
     try {
       ConsoleRequest request = belowBase(received);
@@ -112,7 +113,7 @@ public final class ConsoleSite {
     return ConsoleResponse.error(new RefusedException(status, error, message, remedy));
   }
 
-  /** A proxy may strip the path of its own, or hand it on. */
+  /** Strips the base path, which a proxy may have stripped already. */
   private ConsoleRequest belowBase(ConsoleRequest request) {
     String path = request.path();
     if (path.startsWith(base)) {

@@ -3,7 +3,7 @@ package io.mortise.console.internal.http;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 
-/** SHA-256, which every Java has. */
+/** SHA-256 digests, which every Java runtime supports. */
 final class Digests {
   private Digests() {}
 

@@ -17,7 +17,7 @@ public final class EventSink {
   }
 
   /**
-   * @param over whether its time is over
+   * @param over whether its time limit is over
    */
   EventSink(OutputStream out, WriteLimit limit, BooleanSupplier over) {
     this.out = out;
@@ -25,13 +25,13 @@ public final class EventSink {
     this.over = over;
   }
 
-  /** Whether there is to be no more: the client opens another stream if it likes. */
+  /** Whether the stream has to end; the client may open another. */
   public boolean isOver() {
     return over.getAsBoolean();
   }
 
   /**
-   * One event.
+   * Writes an event.
    *
    * @param id for {@code Last-Event-ID}; null if it has none
    * @param data one line
@@ -40,7 +40,7 @@ public final class EventSink {
     write((id == null ? "" : "id: " + id + "\n") + "event: " + name + "\ndata: " + data + "\n\n");
   }
 
-  /** A line that says nothing: a client that is gone is noticed by writing only. */
+  /** Writes an empty comment: only a write detects a disconnected client. */
   public void comment() throws IOException {
     write(":\n\n");
   }

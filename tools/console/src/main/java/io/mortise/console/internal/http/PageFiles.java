@@ -14,13 +14,13 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.zip.GZIPOutputStream;
 
-/** The files of the page, from this jar. Only names that a file of ours may have are looked for. */
+/** The files of the page, from this jar. Only valid names of such files are looked up. */
 public final class PageFiles {
   static final String INDEX = "index.html";
 
   private static final String ROOT = "/META-INF/mortise/console/";
 
-  /** No part begins with a dot, so none is a way up. */
+  /** No part begins with a dot, so none leads to a parent folder. */
   private static final Pattern NAME =
       Pattern.compile("(?:[a-zA-Z0-9][a-zA-Z0-9_.-]{0,63}/){0,4}[a-zA-Z0-9][a-zA-Z0-9_.-]{0,63}");
 
@@ -39,13 +39,13 @@ public final class PageFiles {
 
   private final Map<String, Optional<PageFile>> files = new ConcurrentHashMap<>();
 
-  /** A file in both forms. */
+  /** A file, plain and compressed. */
   @SuppressWarnings("ArrayRecordComponent") // never compared
   private record PageFile(String type, byte[] plain, byte[] zipped, String etag) {}
 
   /**
-   * The hashes of the scripts that stand in the page itself, such as its import map, as a
-   * Content-Security-Policy wants them, each with a space before it.
+   * The hashes of inline scripts of the page, such as its import map, in the form of a
+   * Content-Security-Policy, each preceded by a space.
    */
   String scriptHashes() {
     StringBuilder hashes = new StringBuilder();
@@ -66,7 +66,7 @@ public final class PageFiles {
   }
 
   /**
-   * The file that a request asks for.
+   * Returns the requested file.
    *
    * @throws RefusedException if there is none
    */
@@ -81,7 +81,7 @@ public final class PageFiles {
         accepted != null && accepted.contains("gzip") && file.zipped().length < file.plain().length;
     ConsoleResponse answer =
         ConsoleResponse.of(file.type(), zip ? file.zipped() : file.plain())
-            // Asked for again at each visit: a newer tool may answer at the same address.
+            // Revalidated at each visit: a newer tool may answer at the same address.
             .with("Cache-Control", "no-cache")
             .with("ETag", file.etag())
             .with("Vary", "Accept-Encoding");
@@ -104,7 +104,7 @@ public final class PageFiles {
       return known;
     }
     Optional<PageFile> read = read(name, type);
-    // Names that do not exist are not kept: there is no end of them.
+    // Missing names are not cached: their number is unlimited.
     read.ifPresent(file -> files.put(name, read));
     return read;
   }
@@ -129,7 +129,7 @@ public final class PageFiles {
     }
   }
 
-  /** What a browser is told with every answer, whatever it is. */
+  /** Security headers of every answer. */
   Map<String, String> securityHeaders() {
     Map<String, String> headers = new LinkedHashMap<>();
     headers.put(

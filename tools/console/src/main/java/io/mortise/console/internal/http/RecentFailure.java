@@ -7,9 +7,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Remembers a failure for five seconds. Requests that have queued behind a slow attempt then fail
- * at once, and do not repeat the attempt one after the other. Each request gets an exception of its
- * own: one object thrown by several threads would mix their stack traces and suppressed exceptions.
- * Not thread-safe.
+ * at once, and do not repeat the attempt one after the other. Each request gets its own exception:
+ * one object thrown by several threads would mix their stack traces and suppressed exceptions. Not
+ * thread-safe.
  */
 public final class RecentFailure {
   private static final long KEPT = Duration.ofSeconds(5).toNanos();
@@ -18,7 +18,7 @@ public final class RecentFailure {
   private @Nullable Supplier<? extends RuntimeException> failure;
   private long failedAt;
 
-  /** No attempt has failed yet. */
+  /** Starts without a failure. */
   public RecentFailure(Ticker ticker) {
     this.ticker = ticker;
   }
@@ -32,16 +32,16 @@ public final class RecentFailure {
   }
 
   /**
-   * An attempt has failed.
+   * Records a failed attempt.
    *
-   * @param thrown makes the exception of each later request; called by its thread
+   * @param thrown creates the exception of each later request; called by its thread
    */
   public void remember(Supplier<? extends RuntimeException> thrown) {
     failure = thrown;
     failedAt = ticker.nanos();
   }
 
-  /** An attempt has succeeded. */
+  /** Records a successful attempt. */
   public void forget() {
     failure = null;
   }

@@ -5,7 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** A request gets an error as its answer. */
+/** An error answer to a request. */
 public final class RefusedException extends RuntimeException {
   @Serial private static final long serialVersionUID = 1;
 
@@ -16,12 +16,12 @@ public final class RefusedException extends RuntimeException {
   private final String remedy;
 
   /**
-   * Such an error.
+   * Creates an error answer.
    *
-   * @param status of HTTP
+   * @param status the HTTP status
    * @param error for programs
-   * @param message what happened
-   * @param remedy what to do; empty if there is nothing
+   * @param message the cause, for people
+   * @param remedy the remedy; empty if there is none
    */
   public RefusedException(int status, String error, String message, String remedy) {
     super(message, null, false, false);
@@ -30,23 +30,23 @@ public final class RefusedException extends RuntimeException {
     this.remedy = remedy;
   }
 
-  /** The request cannot be read. */
+  /** The request is malformed. */
   public static RefusedException badRequest(String message) {
     return new RefusedException(400, "bad-request", message, "");
   }
 
-  /** There is nothing of that path. */
+  /** The path does not exist. */
   public static RefusedException notFound() {
     return new RefusedException(404, "not-found", "There is nothing at this address.", "");
   }
 
-  /** The path is another method's. */
+  /** The path does not support the method. */
   public static RefusedException methodNotAllowed(String allowed) {
     return new RefusedException(
         405, "method-not-allowed", "This address takes " + allowed + " only.", "");
   }
 
-  /** Too much of the same is asked for at this moment. */
+  /** There are too many such requests at present. */
   public static RefusedException busy(String message, String remedy) {
     return new RefusedException(503, BUSY, message, remedy);
   }

@@ -3,14 +3,14 @@ package io.mortise.console.internal.http;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** What every request must keep before anybody looks at what it asks for. */
+/** Rules checked before a request is interpreted. */
 abstract class RequestGuard {
   static final int MAX_BODY = 8 * 1024;
 
   private static final int MAX_ADDRESS = 4096;
 
   /**
-   * For every request.
+   * Checks rules of every request.
    *
    * @throws RefusedException if a rule is broken
    */
@@ -29,20 +29,20 @@ abstract class RequestGuard {
   }
 
   /**
-   * Where it goes to, and which page it comes from.
+   * Checks the request's target and origin.
    *
-   * @throws RefusedException if it is meant for another site, or comes from one
+   * @throws RefusedException if its target or origin is another site
    */
   abstract void checkSource(ConsoleRequest request);
 
   /**
-   * Whether the head of a request proves a right to use the API. Nothing else is read of others.
+   * Whether the head of a request proves its right to use the API. Otherwise its body is not read.
    *
-   * @throws RefusedException if it cannot be told
+   * @throws RefusedException if the head is ambiguous
    */
   abstract boolean admits(ConsoleRequest request);
 
-  /** The answer to a request to the API that has no right to one; null if it has. */
+  /** The refusal of an unauthorized request to the API; null if it is authorized. */
   abstract @Nullable ConsoleResponse refusal(ConsoleRequest request);
 
   private static void checkBody(ConsoleRequest request) {
@@ -61,8 +61,8 @@ abstract class RequestGuard {
   }
 
   /**
-   * Whether a browser says that a page of another site sent this. A link to the page from another
-   * site is followed; all that the page fetches comes from itself.
+   * Whether the browser declares another site as the sender. Links from other sites to the page are
+   * allowed; all fetches of the page are its own.
    */
   static boolean isFromOtherSite(ConsoleRequest request) {
     String site = request.header("Sec-Fetch-Site");

@@ -13,22 +13,22 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The threads of requests. The server of the JDK reads a request's head on one of them, and what is
- * left of its body after the answer. So a client that sends half of either keeps a thread. While
- * all threads are busy and other requests wait, the thread that has read longest, and for longer
- * than {@link #PATIENCE}, is interrupted, which closes the connection.
+ * The threads of requests. The server of the JDK reads a request's head on one of them, and the
+ * rest of its body after the answer. So an incomplete head or body blocks a thread. While all
+ * threads are busy and other requests wait, the thread that has read longest, and for longer than
+ * {@link #PATIENCE}, is interrupted, which closes the connection.
  */
 final class RequestThreads extends ThreadPoolExecutor {
   private static final int THREADS = 16;
   private static final int MAX_QUEUED = 1024;
 
-  /** Far more than it takes to read a request that a browser or a proxy has sent. */
+  /** Far longer than reading a request of a browser or proxy takes. */
   private static final Duration PATIENCE = Duration.ofMillis(100);
 
   private final ScheduledThreadPoolExecutor timer;
   private final Ticker ticker;
 
-  /** Since when a thread reads. */
+  /** The time since which a thread reads. */
   private final Map<Thread, Long> reading = new ConcurrentHashMap<>();
 
   private final AtomicBoolean scheduled = new AtomicBoolean();
@@ -46,14 +46,17 @@ final class RequestThreads extends ThreadPoolExecutor {
     allowCoreThreadTimeOut(true);
   }
 
-  /** This thread does not read any more, or what it reads is welcome: it is not interrupted. */
+  /**
+   * Marks this thread as no longer reading, or reading a legitimate body: it will not be
+   * interrupted.
+   */
   void hasRead() {
     reading.remove(Thread.currentThread());
-    // It may have been interrupted just before; its connection is whole, as it did not read then.
+    // It may have just been interrupted; its connection is intact, as it did not read then.
     Thread.interrupted();
   }
 
-  /** This thread may have to read what nobody wants, to get rid of it. */
+  /** Marks this thread as reading: it may have to drain an unwanted body. */
   void reads() {
     reading.put(Thread.currentThread(), ticker.nanos());
   }
@@ -91,7 +94,8 @@ final class RequestThreads extends ThreadPoolExecutor {
       return;
     }
     long now = ticker.nanos();
-    // One at a time: a visitor whose thread had no processor yet is not the one that reads longest.
+    // One at a time: a legitimate request whose thread was not scheduled yet has not read for
+    // longest.
     reading.entrySet().stream()
         .min(Map.Entry.comparingByValue())
         .filter(longest -> now - longest.getValue() >= PATIENCE.toNanos())
@@ -99,7 +103,10 @@ final class RequestThreads extends ThreadPoolExecutor {
     cutOffSoon();
   }
 
-  /** Under the map's lock: a thread that has read meanwhile is not interrupted later. */
+  /**
+   * Interrupts under the map's lock, so that a thread that has finished reading is not interrupted
+   * later.
+   */
   private void interrupt(Thread longest, long begun) {
     reading.computeIfPresent(
         longest,

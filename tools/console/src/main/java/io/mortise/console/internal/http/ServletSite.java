@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
 public final class ServletSite implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(ServletSite.class);
 
-  /** The application looks at a client's session when a stream begins: so each ends. */
+  /** The longest stream. The application checks a client's session only when a stream begins. */
   private static final long LONGEST_STREAM = Duration.ofMinutes(5).toNanos();
 
   private final ConsoleSite site;
@@ -23,7 +23,7 @@ public final class ServletSite implements AutoCloseable {
   private final StreamThreads streams = new StreamThreads();
   private final Ticker ticker;
 
-  /** Answers as this site does. */
+  /** Serves a site in a container. */
   public ServletSite(ConsoleSite site, Ticker ticker) {
     this.site = site;
     this.ticker = ticker;
@@ -33,20 +33,20 @@ public final class ServletSite implements AutoCloseable {
   /**
    * Answers a request.
    *
-   * @throws IOException if the client is gone
+   * @throws IOException if the client has disconnected
    */
   public void answer(HttpServletRequest request, HttpServletResponse response, Caller caller)
       throws IOException {
     String prefix = request.getContextPath() + request.getServletPath();
     String path = request.getRequestURI();
     if (!path.startsWith(prefix)) {
-      // An address in another spelling.
+      // The address has another spelling.
       send(response, ConsoleResponse.error(RefusedException.notFound()));
       return;
     }
     path = path.substring(prefix.length());
     if (path.isEmpty()) {
-      // The page's addresses are relative to its folder. So is this one, whatever a proxy does.
+      // The page's addresses are relative to its folder. So is this one, independent of proxies.
       String folder = prefix.substring(prefix.lastIndexOf('/') + 1);
       send(response, ConsoleResponse.movedTo("./" + folder + "/"));
       return;
@@ -77,7 +77,7 @@ public final class ServletSite implements AutoCloseable {
       return;
     }
     if (!request.isAsyncSupported()) {
-      // The page asks again and again instead.
+      // The page polls instead.
       send(
           response,
           ConsoleResponse.error(
@@ -138,12 +138,12 @@ public final class ServletSite implements AutoCloseable {
     answer.headers().forEach(response::setHeader);
   }
 
-  /** How many streams are open. */
+  /** The number of open streams. */
   public int openStreams() {
     return streams.open();
   }
 
-  /** Ends streams, and refuses new ones. Everything else is answered as before. */
+  /** Ends streams and refuses new ones. Other requests are answered as before. */
   @Override
   public void close() {
     streams.close();

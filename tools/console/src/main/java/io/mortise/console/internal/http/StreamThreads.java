@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Streams to clients, each on a thread of its own, not too many. Thread-safe. */
+/** Streams to clients, each on its own thread, up to a limit. Thread-safe. */
 final class StreamThreads implements AutoCloseable {
   static final int MOST = 32;
 
@@ -31,12 +31,12 @@ final class StreamThreads implements AutoCloseable {
     this.writeLimit = new WriteLimit(timer, WRITE_LIMIT);
   }
 
-  /** Writes to one client until it is gone. */
+  /** Writes to one client until it disconnects. */
   interface Stream {
     void write() throws IOException, InterruptedException;
   }
 
-  /** For other waits than those of streams. */
+  /** A timer for delays other than those of streams. */
   ScheduledThreadPoolExecutor timer() {
     return timer;
   }
@@ -46,8 +46,8 @@ final class StreamThreads implements AutoCloseable {
   }
 
   /**
-   * Runs a stream on a thread of its own. False if there are too many, or the console ends: nothing
-   * was done.
+   * Runs a stream on a new thread; returns false, without effect, if there are too many or the
+   * console ends.
    */
   boolean start(Stream stream) {
     if (closed || !free.tryAcquire()) {
@@ -81,12 +81,12 @@ final class StreamThreads implements AutoCloseable {
     return true;
   }
 
-  /** How many there are. */
+  /** The number of streams. */
   int open() {
     return running.size();
   }
 
-  /** The answer where {@link #start} has done nothing. */
+  /** The answer if {@link #start} returned false. */
   ConsoleResponse refusal() {
     return ConsoleResponse.error(
         closed
@@ -95,7 +95,7 @@ final class StreamThreads implements AutoCloseable {
                 MOST + " streams are open already.", "Close tabs of the console."));
   }
 
-  /** Ends all streams, and starts no more. */
+  /** Ends all streams and refuses new ones. */
   @Override
   public void close() {
     closed = true;

@@ -8,12 +8,12 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rules of a console that stands alone, with a link that has its token.
+ * The rules of a standalone console, whose link has its token.
  *
  * <p>A page of another site can send requests to a port of this host. It cannot set {@code
- * Authorization} without being asked for, and is not answered if it asks; it cannot read an answer,
- * as none permits it; and by the name of its own site, pointed at this host, it gets 421. There is
- * no cookie, so a browser adds nothing of itself.
+ * Authorization} without a preflight request, which is refused; it cannot read an answer, as none
+ * permits it; and under its own site's name, pointed at this host, it gets 421. There is no cookie,
+ * so browsers add no credentials.
  */
 final class TokenGuard extends RequestGuard {
   private final Set<String> hosts = new LinkedHashSet<>();
@@ -21,7 +21,7 @@ final class TokenGuard extends RequestGuard {
   private final AccessToken token;
 
   /**
-   * @param behind where people reach the console through a proxy; null if there is none
+   * @param behind the console's public address behind a proxy; null without a proxy
    */
   TokenGuard(InetSocketAddress address, @Nullable URI behind, AccessToken token) {
     this.token = token;

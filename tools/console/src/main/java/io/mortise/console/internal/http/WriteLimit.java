@@ -8,8 +8,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Ends writes to clients that do not read. The writing thread is interrupted, which closes the
- * channel that it is blocked in; the server of the JDK has a limit for whole answers only, and a
- * stream is one.
+ * channel that it is blocked in. The JDK's server limits whole answers only, such as a complete
+ * stream.
  */
 final class WriteLimit {
   private final ScheduledExecutorService timer;
@@ -37,7 +37,7 @@ final class WriteLimit {
     }
   }
 
-  /** One write: after its end nobody interrupts. */
+  /** One write: after its end it is never interrupted. */
   private static final class Watch {
     private final Thread writer;
     private boolean ended;

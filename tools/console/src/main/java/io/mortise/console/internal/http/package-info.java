@@ -1,6 +1,6 @@
 /**
- * HTTP without a word about locks: requests and answers as values, the rules that a request must
- * keep, the page's files, and the server of the JDK. Start at {@link
+ * HTTP, independent of locks: requests and answers as values, the rules that a request must keep,
+ * the page's files, and the server of the JDK. Start at {@link
  * io.mortise.console.internal.http.ConsoleServer}.
  */
 @NullMarked

@@ -12,7 +12,7 @@ import java.util.IdentityHashMap;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** How often the settings of a store are looked at. */
+/** The frequency of examinations of a store. */
 class ExaminedStoreTest {
   private long nanos;
   private int looks;

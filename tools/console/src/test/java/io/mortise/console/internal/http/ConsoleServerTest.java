@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 class ConsoleServerTest {
   private static final int THREADS = 16;
 
-  /** More than the buffers of both sockets take. */
+  /** More than the buffers of both sockets can hold. */
   private static final byte[] LARGE = new byte[4 << 20];
 
   private final AccessToken token = AccessToken.random(new SecureRandom(), Ticker.SYSTEM);
@@ -61,7 +61,7 @@ class ConsoleServerTest {
         socket.getOutputStream().write(post.getBytes(StandardCharsets.UTF_8));
       }
       BoundedWait.until(BoundedWait.ANSWER, "all threads write", () -> done.get() >= THREADS);
-      // Several times the patience with a thread that reads.
+      // Several times the limit for a reading thread.
       BoundedWait.pass(Duration.ofMillis(500));
 
       for (Socket socket : slow) {
