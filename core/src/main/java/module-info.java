@@ -22,6 +22,8 @@ module io.mortise.core {
       io.mortise.testkit;
   // Unqualified: the ZooKeeper store is on the class path even if this is a module (ADR 60).
   exports io.mortise.internal.queue;
+  exports io.mortise.internal.recipe to
+      io.mortise.recipes;
   exports io.mortise.internal.runtime to
       io.mortise.consul,
       io.mortise.dynamodb,
@@ -30,12 +32,14 @@ module io.mortise.core {
       io.mortise.memcached,
       io.mortise.nats,
       io.mortise.quorum,
+      io.mortise.recipes,
       io.mortise.redis,
       io.mortise.sql,
       io.mortise.support,
       io.mortise.testkit;
 
   uses io.mortise.LockClientBuilder;
+  uses io.mortise.internal.recipe.RecipeProvider;
   uses io.mortise.spi.LockStoreProvider;
 
   provides io.mortise.LockClientBuilder with

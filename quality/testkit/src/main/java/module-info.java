@@ -1,12 +1,11 @@
 /**
- * Contract suites that every store runs, with fake time and test servers, published so that others
- * can test their stores and their own code. Start reading at {@code io.mortise.testkit}.
+ * Contract suites that every store runs, with fake time and faults for servers, published so that
+ * others can test their stores and their own code. Start reading at {@code io.mortise.testkit}.
  */
 module io.mortise.testkit {
   requires transitive io.mortise.core;
   requires transitive io.mortise.support;
   requires transitive org.junit.jupiter.api;
-  requires java.sql;
   requires org.assertj.core;
   requires static transitive org.jspecify;
 

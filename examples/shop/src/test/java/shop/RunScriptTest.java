@@ -5,8 +5,8 @@ import static org.awaitility.Awaitility.await;
 
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.TestPrerequisites;
-import io.mortise.testkit.server.PostgresServer;
-import io.mortise.testkit.server.RedisServer;
+import io.mortise.testserver.PostgresServer;
+import io.mortise.testserver.RedisServer;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;

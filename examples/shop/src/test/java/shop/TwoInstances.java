@@ -1,7 +1,7 @@
 package shop;
 
-import io.mortise.testkit.server.PostgresServer;
-import io.mortise.testkit.server.RedisServer;
+import io.mortise.testserver.PostgresServer;
+import io.mortise.testserver.RedisServer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -1,6 +1,7 @@
 package io.mortise;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
 import io.mortise.admin.Eviction;
@@ -43,16 +44,19 @@ class NullArgumentsTest {
     refuses("name", () -> client.readWriteLock(null));
     refuses("name", () -> client.semaphore(null, 2));
     refuses("names", () -> client.allOf((String[]) null));
-    refuses("key", () -> client.once(null));
-    refuses("keep", () -> client.once("a").keepFor(null));
-    refuses("task", () -> client.once("a").run(null));
-    refuses("task", () -> client.once("a").run(Duration.ZERO, null));
-    refuses("wait", () -> client.once("a").run(null, lease -> ""));
     refuses("name", () -> client.leader(null, lead -> {}));
     refuses("task", () -> client.leader("a", null));
     refuses("options", () -> client.leader("a", null, lead -> {}));
     refuses("name", () -> client.allOf("a", null));
     refuses("name", () -> LockName.of(null));
+  }
+
+  /** What brings them is not on the class path of these tests. */
+  @Test
+  void givenNoArtifactOfRecipes_thenTheMessageNamesIt() {
+    assertThatIllegalStateException()
+        .isThrownBy(() -> client.once("a"))
+        .withMessageContaining("Add the artifact mortise-recipes to the class path.");
   }
 
   @Test

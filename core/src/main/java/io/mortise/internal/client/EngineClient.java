@@ -19,7 +19,8 @@ import io.mortise.function.CheckedConsumer;
 import io.mortise.internal.engine.Engine;
 import io.mortise.internal.engine.EngineEvents;
 import io.mortise.internal.engine.state.LeaseLeakDetector;
-import io.mortise.internal.recipe.Recipes;
+import io.mortise.internal.recipe.ClientRecipes;
+import io.mortise.internal.recipe.RecipeProvider;
 import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.internal.runtime.EngineEnv;
 import io.mortise.internal.runtime.IdleLimit;
@@ -74,13 +75,15 @@ public final class EngineClient implements LockClient {
   private final SweepScheduler sweepScheduler;
   private final EngineEvents events;
   private final IdleLimit idleLimit;
-  private final Recipes recipes;
   private final Runnable afterClose;
 
-  /** Held while an engine is created, and while the client begins to close. */
+  /** Held while an engine or the recipes are created, and while the client begins to close. */
   private final ReentrantLock guard = new ReentrantLock();
 
   private final Set<LeaderCandidate> candidates = ConcurrentHashMap.newKeySet();
+
+  /** Null until a recipe is first asked for. */
+  private volatile @Nullable ClientRecipes recipes;
 
   private volatile boolean closed;
 
@@ -126,7 +129,6 @@ public final class EngineClient implements LockClient {
     this.idleLimit = new IdleLimit(maxIdleLocks);
     this.events = new EngineEvents(env, engines.length(), listeners);
     this.sweepScheduler = new SweepScheduler(engines.length(), this::part, env);
-    this.recipes = new Recipes(store, env, this::refuseIfClosed, this::lock);
     this.afterClose = afterClose;
   }
 
@@ -291,19 +293,39 @@ public final class EngineClient implements LockClient {
         this, sorted.stream().map(name -> lock(name, Mode.EXCLUSIVE)).toList());
   }
 
+  private ClientRecipes recipes() {
+    ClientRecipes present = recipes;
+    return present != null ? present : openedRecipes();
+  }
+
+  private ClientRecipes openedRecipes() {
+    guard.lock();
+    try {
+      ClientRecipes opened = recipes;
+      if (opened == null) {
+        refuseIfClosed();
+        opened = RecipeProvider.find().open(store, env, this::refuseIfClosed, this::lock);
+        recipes = opened;
+      }
+      return opened;
+    } finally {
+      guard.unlock();
+    }
+  }
+
   @Override
   public DistributedOnce once(String key) {
-    return recipes.once(key);
+    return recipes().once(key);
   }
 
   @Override
   public DistributedLatch latch(String name, int parties) {
-    return recipes.latch(name, parties);
+    return recipes().latch(name, parties);
   }
 
   @Override
   public DistributedBarrier barrier(String name, int parties) {
-    return recipes.barrier(name, parties);
+    return recipes().barrier(name, parties);
   }
 
   @Override
@@ -416,7 +438,10 @@ public final class EngineClient implements LockClient {
   /** Releases all, then waits for the store's answers, then ends the sessions. */
   private void close(List<Engine> opened, long patience) {
     sweepScheduler.stop();
-    recipes.close();
+    ClientRecipes used = recipes;
+    if (used != null) {
+      used.close();
+    }
     // An interrupted thread closes too: its flag would end each of the waits at once.
     boolean interrupted = Thread.interrupted();
     candidates.forEach(LeaderCandidate::stop);

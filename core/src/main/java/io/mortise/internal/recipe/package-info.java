@@ -1,6 +1,6 @@
 /**
- * Once, latch and barrier: pure steps on small documents of the store ({@code …Document}), and the
- * code that repeats and waits around them. Start at {@link io.mortise.internal.recipe.Recipes}.
+ * What the client asks the artifact of recipes for: {@link
+ * io.mortise.internal.recipe.RecipeProvider}.
  */
 @NullMarked
 package io.mortise.internal.recipe;

@@ -7,7 +7,7 @@ import static org.awaitility.Awaitility.await;
 import io.mortise.LockClient;
 import io.mortise.admin.Eviction;
 import io.mortise.testkit.BoundedWait;
-import io.mortise.testkit.server.TestStore;
+import io.mortise.testserver.TestStore;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

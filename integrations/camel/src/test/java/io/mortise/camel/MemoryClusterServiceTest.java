@@ -1,6 +1,6 @@
 package io.mortise.camel;
 
-import io.mortise.testkit.server.TestStore;
+import io.mortise.testserver.TestStore;
 
 class MemoryClusterServiceTest extends ClusterServiceContract {
   MemoryClusterServiceTest() {

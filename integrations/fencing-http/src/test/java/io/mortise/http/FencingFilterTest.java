@@ -9,7 +9,7 @@ import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
 import io.mortise.StaleTokenException;
 import io.mortise.admin.Eviction;
-import io.mortise.testkit.server.TestStore;
+import io.mortise.testserver.TestStore;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.ServletException;

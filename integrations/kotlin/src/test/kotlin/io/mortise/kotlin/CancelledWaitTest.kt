@@ -4,7 +4,7 @@ import io.mortise.DistributedLock
 import io.mortise.Lease
 import io.mortise.LockClient
 import io.mortise.LockTimeoutException
-import io.mortise.testkit.server.TestStore
+import io.mortise.testserver.TestStore
 import java.time.Duration
 import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicBoolean

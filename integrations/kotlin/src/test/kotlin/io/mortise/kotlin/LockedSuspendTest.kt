@@ -8,7 +8,7 @@ import io.mortise.spring.EnableMortise
 import io.mortise.spring.InvalidLockedMethodException
 import io.mortise.spring.Locked
 import io.mortise.spring.ReactiveLockContext
-import io.mortise.testkit.server.TestStore
+import io.mortise.testserver.TestStore
 import java.util.concurrent.CompletableFuture
 import java.util.concurrent.atomic.AtomicInteger
 import java.util.function.Supplier

@@ -5,7 +5,7 @@ import io.mortise.LeaseLostException
 import io.mortise.LockClient
 import io.mortise.LockTimeoutException
 import io.mortise.admin.Eviction
-import io.mortise.testkit.server.TestStore
+import io.mortise.testserver.TestStore
 import java.util.concurrent.atomic.AtomicBoolean
 import kotlin.time.Duration
 import kotlin.time.Duration.Companion.milliseconds

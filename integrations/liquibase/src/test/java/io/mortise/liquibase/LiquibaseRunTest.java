@@ -8,7 +8,7 @@ import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.admin.LockQuery;
 import io.mortise.testkit.BoundedWait;
-import io.mortise.testkit.server.TestStore;
+import io.mortise.testserver.TestStore;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;

@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.mortise.LockClient;
 import io.mortise.testkit.BoundedWait;
-import io.mortise.testkit.server.TestStore;
+import io.mortise.testserver.TestStore;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,6 +1,6 @@
 package io.mortise.liquibase;
 
-import io.mortise.testkit.server.TestStore;
+import io.mortise.testserver.TestStore;
 
 class MemoryLockServiceTest extends LockServiceContract {
   MemoryLockServiceTest() {

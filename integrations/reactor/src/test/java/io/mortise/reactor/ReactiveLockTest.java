@@ -10,7 +10,7 @@ import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
 import io.mortise.LockTimeoutException;
 import io.mortise.admin.Eviction;
-import io.mortise.testkit.server.TestStore;
+import io.mortise.testserver.TestStore;
 import java.time.Duration;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;

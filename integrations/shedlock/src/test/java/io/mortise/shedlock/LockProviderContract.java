@@ -12,7 +12,7 @@ import io.mortise.admin.LockParticipant;
 import io.mortise.admin.LockState;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.RerunIfPaused;
-import io.mortise.testkit.server.TestStore;
+import io.mortise.testserver.TestStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,6 +1,6 @@
 package io.mortise.shedlock;
 
-import io.mortise.testkit.server.TestStore;
+import io.mortise.testserver.TestStore;
 
 class MemoryLockProviderTest extends LockProviderContract {
   MemoryLockProviderTest() {

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.mortise.LockClient;
-import io.mortise.testkit.server.TestStore;
+import io.mortise.testserver.TestStore;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import net.javacrumbs.shedlock.core.LockAssert;

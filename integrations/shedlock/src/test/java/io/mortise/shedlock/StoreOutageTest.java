@@ -9,7 +9,7 @@ import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.TestPrerequisites;
 import io.mortise.testkit.server.FaultInjectionProxy;
 import io.mortise.testkit.server.FaultInjectionProxy.NetworkCondition;
-import io.mortise.testkit.server.RedisServer;
+import io.mortise.testserver.RedisServer;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Proxy;
 import java.time.Duration;

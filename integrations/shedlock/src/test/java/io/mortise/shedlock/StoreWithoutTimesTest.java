@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.LockClient;
 import io.mortise.UnsupportedByStoreException;
-import io.mortise.testkit.server.TestStore;
+import io.mortise.testserver.TestStore;
 import java.time.Duration;
 import net.javacrumbs.shedlock.core.ClockProvider;
 import net.javacrumbs.shedlock.core.LockConfiguration;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.testkit.TestPrerequisites;
-import io.mortise.testkit.server.PostgresServer;
-import io.mortise.testkit.server.RedisServer;
+import io.mortise.testserver.PostgresServer;
+import io.mortise.testserver.RedisServer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;

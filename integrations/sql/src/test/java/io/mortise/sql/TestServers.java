@@ -1,9 +1,9 @@
 package io.mortise.sql;
 
 import io.mortise.testkit.TestPrerequisites;
-import io.mortise.testkit.server.MariaDbServer;
-import io.mortise.testkit.server.MySqlServer;
-import io.mortise.testkit.server.PostgresServer;
+import io.mortise.testserver.MariaDbServer;
+import io.mortise.testserver.MySqlServer;
+import io.mortise.testserver.PostgresServer;
 import java.nio.file.Path;
 import java.util.EnumMap;
 import java.util.Map;

@@ -23,7 +23,8 @@ class DocumentedMessagesTest {
   private static final String TROUBLESHOOTING = "docs/guides/troubleshooting.md";
 
   /** Modules that write to no user's log or terminal. */
-  private static final Set<String> SILENT = Set.of("bench", "testkit", "torture", "verification");
+  private static final Set<String> SILENT =
+      Set.of("bench", "test-servers", "testkit", "torture", "verification");
 
   private static final Pattern LOGGER =
       Pattern.compile("getLogger\\((?:(\\w+)\\.class|\"([\\w.]+)\")\\)");

@@ -42,13 +42,13 @@ final class HiddenMembers {
       Set.of(
           "io.mortise.internal.client",
           "io.mortise.internal.queue",
+          "io.mortise.internal.recipe",
           "io.mortise.internal.runtime",
           "io.mortise.support.internal.store",
           "io.mortise.support.liveness",
           "io.mortise.support.memory",
           "io.mortise.support.partition",
-          "io.mortise.support.table",
-          "io.mortise.testkit.history");
+          "io.mortise.support.table");
 
   static final ArchRule CLOSED =
       classes()

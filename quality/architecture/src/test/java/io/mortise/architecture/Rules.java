@@ -124,7 +124,9 @@ final class Rules {
           "io.mortise.testkit.contract.differential",
           "io.mortise.testkit.contract.document",
           "io.mortise.testkit.contract.store",
-          "io.mortise.testkit.server");
+          "io.mortise.testkit.history",
+          "io.mortise.testkit.server",
+          "io.mortise.testserver");
 
   /** Names chosen by people, of neither descriptors nor anonymous classes. */
   private static final Pattern TYPE_NAME = Pattern.compile("[A-Z]\\w*");
@@ -199,8 +201,8 @@ final class Rules {
           .should()
           .beFreeOfCycles()
           .because(
-              "each type of the engine knows those below it and none above; return a decision, leave"
-                  + " an effect, or give the lower type an interface of its own");
+              "each type of the engine knows those below it and none above; return a decision,"
+                  + " leave an effect, or give the lower type an interface of its own");
 
   static final ArchRule API_STANDS_ALONE =
       noClasses()
@@ -210,8 +212,8 @@ final class Rules {
           .dependOnClassesThat()
           .resideInAnyPackage("io.mortise.spi..", "io.mortise.internal..")
           .because(
-              "users of the API must not meet what authors of stores see; give the API a type of its"
-                  + " own and translate in io.mortise.internal.client");
+              "users of the API must not meet what authors of stores see; give the API a type of"
+                  + " its own and translate in io.mortise.internal.client");
 
   static final ArchRule STORES_ARE_STRANGERS =
       CompositeArchRule.of(STORES.stream().map(Rules::seesNoOtherStore).toList())
@@ -223,15 +225,16 @@ final class Rules {
           .resideInAnyPackage(Stream.of(TOOLS, ADAPTERS).flatMap(Stream::of).toArray(String[]::new))
           .should(dependOnPublicPackagesOnly())
           .because(
-              "tools and adapters are the first users of the API; add what they lack to the API instead of"
-                  + " reaching behind it");
+              "tools and adapters are the first users of the API; add what they lack to the API"
+                  + " instead of reaching behind it");
 
   static final ArchRule CLOCKS_ARE_INJECTED =
       noClasses()
           .that()
           .resideOutsideOfPackages(TOOLS)
           .and()
-          .resideOutsideOfPackages("io.mortise.testkit..", "io.mortise.verification..")
+          .resideOutsideOfPackages(
+              "io.mortise.testkit..", "io.mortise.testserver..", "io.mortise.verification..")
           .and()
           .doNotHaveFullyQualifiedName("io.mortise.spi.time.Ticker")
           .and()
@@ -249,15 +252,16 @@ final class Rules {
                 }
               })
           .because(
-              "tests move time by hand; read the io.mortise.spi.time.Ticker that the store was given,"
-                  + " and for the time of day its java.time.InstantSource");
+              "tests move time by hand; read the io.mortise.spi.time.Ticker that the store was"
+                  + " given, and for the time of day its java.time.InstantSource");
 
   static final ArchRule COMMON_POOL_IS_THE_APPLICATIONS =
       noClasses()
           .that()
           .resideOutsideOfPackages(TOOLS)
           .and()
-          .resideOutsideOfPackages("io.mortise.testkit..", "io.mortise.verification..")
+          .resideOutsideOfPackages(
+              "io.mortise.testkit..", "io.mortise.testserver..", "io.mortise.verification..")
           .should()
           .accessTargetWhere(
               new DescribedPredicate<JavaAccess<?>>("the common pool is used") {
@@ -292,7 +296,8 @@ final class Rules {
           .and()
           .resideOutsideOfPackages(ADAPTERS)
           .and()
-          .resideOutsideOfPackages("io.mortise.testkit..", "io.mortise.verification..")
+          .resideOutsideOfPackages(
+              "io.mortise.testkit..", "io.mortise.testserver..", "io.mortise.verification..")
           .should()
           .accessTargetWhere(
               new DescribedPredicate<JavaAccess<?>>("a thread inherits from its caller") {
@@ -305,8 +310,8 @@ final class Rules {
                 }
               })
           .because(
-              "it would keep thread-locals and the class loader of a request that is long over; make"
-                  + " it by DaemonThreads");
+              "it would keep thread-locals and the class loader of a request that is long over;"
+                  + " make it by DaemonThreads");
 
   /** Versions of texts differ between the members of a quorum. */
   private static final Set<String> WITHOUT_FACTS =
@@ -322,7 +327,7 @@ final class Rules {
           .and()
           .resideOutsideOfPackages(TOOLS)
           .and()
-          .resideOutsideOfPackages("io.mortise.testkit..")
+          .resideOutsideOfPackages("io.mortise.testkit..", "io.mortise.testserver..")
           .should(keepFacts())
           .because("only the members of a quorum have no version of a text in common");
 

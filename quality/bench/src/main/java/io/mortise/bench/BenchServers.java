@@ -2,15 +2,15 @@ package io.mortise.bench;
 
 import io.mortise.bench.subject.StoreUrls;
 import io.mortise.bench.subject.Subjects.SubjectStore;
-import io.mortise.testkit.server.ConsulServer;
-import io.mortise.testkit.server.EtcdServer;
-import io.mortise.testkit.server.MariaDbServer;
-import io.mortise.testkit.server.MemcachedServer;
-import io.mortise.testkit.server.MySqlServer;
-import io.mortise.testkit.server.NatsServer;
-import io.mortise.testkit.server.PostgresServer;
-import io.mortise.testkit.server.RedisServer;
-import io.mortise.testkit.server.ZooKeeperServer;
+import io.mortise.testserver.ConsulServer;
+import io.mortise.testserver.EtcdServer;
+import io.mortise.testserver.MariaDbServer;
+import io.mortise.testserver.MemcachedServer;
+import io.mortise.testserver.MySqlServer;
+import io.mortise.testserver.NatsServer;
+import io.mortise.testserver.PostgresServer;
+import io.mortise.testserver.RedisServer;
+import io.mortise.testserver.ZooKeeperServer;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -121,7 +121,8 @@ final class BenchServers implements AutoCloseable {
       }
       case DYNAMODB ->
           throw new IllegalStateException(
-              "The benchmark starts no emulator of DynamoDB. Name one with --server dynamodb=dynamodb://host:port/table, or choose other --stores.");
+              "The benchmark starts no emulator of DynamoDB. Name one with --server"
+                  + " dynamodb=dynamodb://host:port/table, or choose other --stores.");
       case PROCESS -> throw new IllegalArgumentException("Needs no server.");
     };
   }
@@ -130,7 +131,8 @@ final class BenchServers implements AutoCloseable {
     return new IllegalStateException(
         "There is no "
             + program
-            + " on the PATH. Install it, name a running server with --server, or choose other --stores.");
+            + " on the PATH. Install it, name a running server with --server, or choose other"
+            + " --stores.");
   }
 
   StoreUrls stores() {

@@ -6,7 +6,7 @@ import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.server.LocalServer;
-import io.mortise.testkit.server.PostgresServer;
+import io.mortise.testserver.PostgresServer;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;

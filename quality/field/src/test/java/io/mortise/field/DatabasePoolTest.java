@@ -12,9 +12,9 @@ import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.TestPrerequisites;
 import io.mortise.testkit.server.FaultInjectionProxy;
 import io.mortise.testkit.server.LocalServer;
-import io.mortise.testkit.server.MariaDbServer;
-import io.mortise.testkit.server.MySqlServer;
-import io.mortise.testkit.server.PostgresServer;
+import io.mortise.testserver.MariaDbServer;
+import io.mortise.testserver.MySqlServer;
+import io.mortise.testserver.PostgresServer;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
@@ -52,9 +52,11 @@ class DatabasePoolTest {
     HikariConfig config = config(kind.newUrl());
     config.setConnectionInitSql(
         kind == FieldStore.POSTGRESQL
-            ? "SET statement_timeout = '77s'; SET lock_timeout = '66s'; SET jit = off; SET TIME ZONE 'Asia/Tokyo'"
-            : "SET SESSION time_zone = '+02:00', sql_mode = 'ANSI,STRICT_TRANS_TABLES', wait_timeout = 777,"
-                + " lock_wait_timeout = 77, innodb_lock_wait_timeout = 7, sql_safe_updates = 1");
+            ? "SET statement_timeout = '77s'; SET lock_timeout = '66s'; SET jit = off; SET TIME"
+                + " ZONE 'Asia/Tokyo'"
+            : "SET SESSION time_zone = '+02:00', sql_mode = 'ANSI,STRICT_TRANS_TABLES',"
+                + " wait_timeout = 777, lock_wait_timeout = 77, innodb_lock_wait_timeout = 7,"
+                + " sql_safe_updates = 1");
     try (HikariDataSource pool = new HikariDataSource(config)) {
       Set<String> before = settings(kind, pool);
       useAndClose(pool, "namespace=settings");
@@ -218,7 +220,8 @@ class DatabasePoolTest {
             ? "SELECT string_agg(name || '=' || setting, ' ' ORDER BY name) FROM pg_settings"
                 + " WHERE context IN ('user', 'superuser') AND name NOT LIKE 'transaction_%'"
             : "SELECT CONCAT_WS(' ', @@time_zone, @@sql_mode, @@wait_timeout, @@lock_wait_timeout,"
-                + " @@innodb_lock_wait_timeout, @@sql_safe_updates, @@sql_select_limit, @@completion_type, "
+                + " @@innodb_lock_wait_timeout, @@sql_safe_updates, @@sql_select_limit,"
+                + " @@completion_type, "
                 + (kind == FieldStore.MYSQL
                     ? "@@max_execution_time)"
                     : "@@max_statement_time, @@idle_transaction_timeout)"));

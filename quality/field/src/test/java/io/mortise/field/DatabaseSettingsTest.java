@@ -14,9 +14,9 @@ import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.TestPrerequisites;
 import io.mortise.testkit.server.FaultInjectionProxy;
 import io.mortise.testkit.server.LocalServer;
-import io.mortise.testkit.server.MariaDbServer;
-import io.mortise.testkit.server.MySqlServer;
-import io.mortise.testkit.server.PostgresServer;
+import io.mortise.testserver.MariaDbServer;
+import io.mortise.testserver.MySqlServer;
+import io.mortise.testserver.PostgresServer;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
@@ -72,7 +72,8 @@ class DatabaseSettingsTest {
       throws Exception {
     try (LocalServer server =
             kind.start(
-                "--init-connect=SET SESSION sql_safe_updates = 1, sql_select_limit = 10, completion_type = 1");
+                "--init-connect=SET SESSION sql_safe_updates = 1, sql_select_limit = 10,"
+                    + " completion_type = 1");
         LockStore store = JdbcStore.open(server.url());
         LockClient locks = LockClient.builder().store(store).build()) {
       for (int i = 0; i < 3; i++) {
@@ -84,9 +85,10 @@ class DatabaseSettingsTest {
       // Notifications of sessions that no longer exist.
       Trial.execute(
           admin(server),
-          "INSERT INTO mortise.mortise_news (session, kind, name, attempt, token, tokens, flag, timed, how)"
-              + " VALUES ('nobodynobody', 'wanted', 'a', 'nobodynobody0000000001', 0, 0, 0, 0, ''),"
-              + " ('nobodynobody', 'wanted', 'b', 'nobodynobody0000000002', 0, 0, 0, 0, '')");
+          "INSERT INTO mortise.mortise_news (session, kind, name, attempt, token, tokens, flag,"
+              + " timed, how) VALUES ('nobodynobody', 'wanted', 'a', 'nobodynobody0000000001', 0,"
+              + " 0, 0, 0, ''), ('nobodynobody', 'wanted', 'b', 'nobodynobody0000000002', 0, 0, 0,"
+              + " 0, '')");
       BoundedWait.join(store.sweep(100));
       assertThat(
               all(

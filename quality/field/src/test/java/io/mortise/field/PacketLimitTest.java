@@ -8,7 +8,7 @@ import io.mortise.LockClient;
 import io.mortise.StoreUnavailableException;
 import io.mortise.admin.LockQuery;
 import io.mortise.testkit.BoundedWait;
-import io.mortise.testkit.server.ZooKeeperServer;
+import io.mortise.testserver.ZooKeeperServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

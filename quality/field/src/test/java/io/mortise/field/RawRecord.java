@@ -2,12 +2,12 @@ package io.mortise.field;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.mortise.testkit.server.ConsulServer;
-import io.mortise.testkit.server.EtcdServer;
 import io.mortise.testkit.server.LocalServer;
-import io.mortise.testkit.server.MemcachedServer.RawMemcachedConnection;
-import io.mortise.testkit.server.NatsServer;
-import io.mortise.testkit.server.RawRedisConnection;
+import io.mortise.testserver.ConsulServer;
+import io.mortise.testserver.EtcdServer;
+import io.mortise.testserver.MemcachedServer.RawMemcachedConnection;
+import io.mortise.testserver.NatsServer;
+import io.mortise.testserver.RawRedisConnection;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -148,7 +148,8 @@ final class RawRecord {
             .header("X-Amz-Date", "20260101T000000Z")
             .header(
                 "Authorization",
-                "AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=none")
+                "AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/dynamodb/aws4_request,"
+                    + " SignedHeaders=host, Signature=none")
             .POST(BodyPublishers.ofString(body))
             .build();
     var answer = HttpClient.newHttpClient().send(request, BodyHandlers.ofString());

@@ -2,13 +2,13 @@ package io.mortise.field;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.mortise.testkit.server.ConsulServer;
-import io.mortise.testkit.server.EtcdServer;
 import io.mortise.testkit.server.LocalServer;
-import io.mortise.testkit.server.MemcachedServer.RawMemcachedConnection;
-import io.mortise.testkit.server.NatsServer;
-import io.mortise.testkit.server.RedisServer;
-import io.mortise.testkit.server.ZooKeeperServer;
+import io.mortise.testserver.ConsulServer;
+import io.mortise.testserver.EtcdServer;
+import io.mortise.testserver.MemcachedServer.RawMemcachedConnection;
+import io.mortise.testserver.NatsServer;
+import io.mortise.testserver.RedisServer;
+import io.mortise.testserver.ZooKeeperServer;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;

@@ -8,7 +8,7 @@ import io.mortise.LockClient;
 import io.mortise.StoreUnavailableException;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.server.LocalServer;
-import io.mortise.testkit.server.ZooKeeperServer;
+import io.mortise.testserver.ZooKeeperServer;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.sql.Connection;

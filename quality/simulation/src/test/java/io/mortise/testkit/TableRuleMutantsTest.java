@@ -10,6 +10,7 @@ import java.util.EnumSet;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.platform.launcher.LauncherDiscoveryRequest;
@@ -19,6 +20,7 @@ import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 import org.junit.platform.launcher.listeners.TestExecutionSummary;
 
 /** The contract fails for a store that breaks any of the rules: so its tests are effective. */
+@Tag("extended")
 class TableRuleMutantsTest {
   private static final ThreadLocal<TableRules> RULES =
       ThreadLocal.withInitial(() -> TableRules.ALL);

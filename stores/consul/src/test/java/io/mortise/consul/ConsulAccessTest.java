@@ -15,7 +15,7 @@ import io.mortise.spi.StoreUrl;
 import io.mortise.spi.time.Ticker;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.SessionDriver;
-import io.mortise.testkit.server.ConsulServer;
+import io.mortise.testserver.ConsulServer;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;

@@ -6,7 +6,7 @@ import io.mortise.testkit.contract.document.ClocklessStoreUnderTest;
 import org.junit.jupiter.api.Tag;
 
 @ContractFor("consul")
-@Tag("extended")
+@Tag("product")
 class ConsulClientTest extends LockClientContract {
   ConsulClientTest() {
     super(new ClocklessStoreUnderTest(ConsulServers::shared));

@@ -1,8 +1,8 @@
 package io.mortise.consul;
 
 import io.mortise.testkit.contract.document.ClocklessClusterContract;
-import io.mortise.testkit.server.ConsulServer;
-import io.mortise.testkit.server.ConsulServer.ConsulCluster;
+import io.mortise.testserver.ConsulServer;
+import io.mortise.testserver.ConsulServer.ConsulCluster;
 import org.junit.jupiter.api.Tag;
 
 @Tag("extended")

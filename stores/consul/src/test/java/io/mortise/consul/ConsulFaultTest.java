@@ -5,11 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.testkit.contract.document.ClocklessFaultContract;
-import io.mortise.testkit.server.ConsulServer;
+import io.mortise.testserver.ConsulServer;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Locks on a server that dies, stands still, or loses its data. */
+@Tag("extended")
 class ConsulFaultTest extends ClocklessFaultContract<ConsulServer> {
   private static final Duration LONG = Duration.ofSeconds(60);
 

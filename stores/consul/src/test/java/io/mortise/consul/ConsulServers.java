@@ -1,7 +1,7 @@
 package io.mortise.consul;
 
 import io.mortise.testkit.TestPrerequisites;
-import io.mortise.testkit.server.ConsulServer;
+import io.mortise.testserver.ConsulServer;
 import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;

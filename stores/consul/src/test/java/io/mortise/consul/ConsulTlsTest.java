@@ -1,7 +1,7 @@
 package io.mortise.consul;
 
 import io.mortise.testkit.contract.document.TlsContract;
-import io.mortise.testkit.server.ConsulServer;
+import io.mortise.testserver.ConsulServer;
 import java.nio.file.Path;
 
 class ConsulTlsTest extends TlsContract<ConsulServer> {

@@ -5,7 +5,7 @@ import io.mortise.testkit.contract.client.LockClientContract;
 import org.junit.jupiter.api.Tag;
 
 @ContractFor("zk+curator")
-@Tag("extended")
+@Tag("product")
 class CuratorClientTest extends LockClientContract {
   CuratorClientTest() {
     super(new CuratorUnderTest(Recipe.READ_WRITE));

@@ -2,7 +2,7 @@ package io.mortise.curator;
 
 import io.mortise.LockClient;
 import io.mortise.testkit.BoundedWait;
-import io.mortise.testkit.server.ZooKeeperServer;
+import io.mortise.testserver.ZooKeeperServer;
 import io.mortise.zookeeper.TestServer;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -10,7 +10,7 @@ import io.mortise.StaleTokenException;
 import io.mortise.StoreUnavailableException;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.server.LossyDisk;
-import io.mortise.testkit.server.ZooKeeperServer;
+import io.mortise.testserver.ZooKeeperServer;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;

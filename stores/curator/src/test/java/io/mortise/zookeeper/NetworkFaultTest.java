@@ -10,7 +10,7 @@ import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.Seed;
 import io.mortise.testkit.server.FaultInjectionProxy;
 import io.mortise.testkit.server.FaultInjectionProxy.NetworkCondition;
-import io.mortise.testkit.server.ZooKeeperServer;
+import io.mortise.testserver.ZooKeeperServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;

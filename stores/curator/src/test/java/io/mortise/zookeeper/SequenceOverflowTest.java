@@ -7,7 +7,7 @@ import io.mortise.LockClient;
 import io.mortise.LockName;
 import io.mortise.LockOptions;
 import io.mortise.testkit.BoundedWait;
-import io.mortise.testkit.server.ZooKeeperServer;
+import io.mortise.testserver.ZooKeeperServer;
 import io.mortise.zookeeper.internal.node.NodeLayout;
 import java.io.File;
 import java.nio.file.Path;

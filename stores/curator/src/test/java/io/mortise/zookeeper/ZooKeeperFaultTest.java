@@ -13,7 +13,7 @@ import io.mortise.curator.CuratorStore;
 import io.mortise.spi.LockStore;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.RerunIfPaused;
-import io.mortise.testkit.server.ZooKeeperServer;
+import io.mortise.testserver.ZooKeeperServer;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;

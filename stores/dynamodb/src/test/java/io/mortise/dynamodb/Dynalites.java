@@ -4,7 +4,7 @@ import com.sun.net.httpserver.HttpHandler;
 import com.sun.net.httpserver.HttpServer;
 import io.mortise.testkit.TestPrerequisites;
 import io.mortise.testkit.contract.document.ClocklessStoreUnderTest;
-import io.mortise.testkit.server.DynaliteServer;
+import io.mortise.testserver.DynaliteServer;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

@@ -5,7 +5,7 @@ import io.mortise.testkit.contract.client.LockClientContract;
 import org.junit.jupiter.api.Tag;
 
 @ContractFor("dynamodb")
-@Tag("extended")
+@Tag("product")
 class DynamoDbClientTest extends LockClientContract {
   DynamoDbClientTest() {
     super(Dynalites.underTest());

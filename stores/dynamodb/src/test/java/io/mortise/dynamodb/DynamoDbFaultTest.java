@@ -7,14 +7,16 @@ import io.mortise.LockClient;
 import io.mortise.spi.StoreUrl;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.contract.document.ClocklessFaultContract;
-import io.mortise.testkit.server.DynaliteServer;
+import io.mortise.testserver.DynaliteServer;
 import java.time.Duration;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 
 /** Locks on an emulator that dies, stands still, or loses an item. */
+@Tag("extended")
 class DynamoDbFaultTest extends ClocklessFaultContract<DynaliteServer> {
   private static final Duration LONG = Duration.ofSeconds(60);
 

@@ -2,8 +2,10 @@ package io.mortise.dynamodb;
 
 import io.mortise.testkit.contract.client.NetworkContract;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 
 /** The store over networks that misbehave. */
+@Tag("extended")
 class DynamoDbNetworkTest extends NetworkContract {
   DynamoDbNetworkTest() {
     super(() -> Dynalites.shared().url() + "?namespace=network", "timeout", Duration.ofSeconds(1));

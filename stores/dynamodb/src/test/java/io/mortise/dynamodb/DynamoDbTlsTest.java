@@ -1,7 +1,7 @@
 package io.mortise.dynamodb;
 
 import io.mortise.testkit.contract.document.TlsContract;
-import io.mortise.testkit.server.DynaliteServer;
+import io.mortise.testserver.DynaliteServer;
 import java.nio.file.Path;
 
 class DynamoDbTlsTest extends TlsContract<DynaliteServer> {

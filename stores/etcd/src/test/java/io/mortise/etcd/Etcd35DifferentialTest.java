@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Tag;
 
 /** Etcd 3.5, whose gateway words some answers otherwise, answers as the reference does. */
 @ContractFor("etcd")
-@Tag("extended")
+@Tag("product")
 class Etcd35DifferentialTest extends DifferentialContract {
   Etcd35DifferentialTest() {
     super(() -> new ClocklessStoreUnderTest(EtcdServers::later), 1);

@@ -15,7 +15,7 @@ import io.mortise.spi.StoreReport.Finding;
 import io.mortise.spi.StoreReport.Grade;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.SessionDriver;
-import io.mortise.testkit.server.EtcdServer;
+import io.mortise.testserver.EtcdServer;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

@@ -1,8 +1,8 @@
 package io.mortise.etcd;
 
 import io.mortise.testkit.contract.document.ClocklessClusterContract;
-import io.mortise.testkit.server.EtcdServer;
-import io.mortise.testkit.server.EtcdServer.EtcdCluster;
+import io.mortise.testserver.EtcdServer;
+import io.mortise.testserver.EtcdServer.EtcdCluster;
 import org.junit.jupiter.api.Tag;
 
 @Tag("extended")

@@ -11,7 +11,7 @@ import io.mortise.support.document.VersionedDocuments.VersionedText;
 import io.mortise.support.document.VersionedDocuments.Written;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.contract.document.DocumentsContract;
-import io.mortise.testkit.server.EtcdServer;
+import io.mortise.testserver.EtcdServer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

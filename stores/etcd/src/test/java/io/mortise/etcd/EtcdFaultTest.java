@@ -10,7 +10,7 @@ import io.mortise.spi.StoreUrl;
 import io.mortise.spi.time.Ticker;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.contract.document.ClocklessFaultContract;
-import io.mortise.testkit.server.EtcdServer;
+import io.mortise.testserver.EtcdServer;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 

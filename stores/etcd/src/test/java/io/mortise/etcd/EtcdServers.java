@@ -1,7 +1,7 @@
 package io.mortise.etcd;
 
 import io.mortise.testkit.TestPrerequisites;
-import io.mortise.testkit.server.EtcdServer;
+import io.mortise.testserver.EtcdServer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;

@@ -1,7 +1,7 @@
 package io.mortise.etcd;
 
 import io.mortise.testkit.contract.document.TlsContract;
-import io.mortise.testkit.server.EtcdServer;
+import io.mortise.testserver.EtcdServer;
 import java.nio.file.Path;
 
 class EtcdTlsTest extends TlsContract<EtcdServer> {

@@ -1,13 +1,13 @@
 package io.mortise.jdbc;
 
 import com.mysql.cj.jdbc.MysqlDataSource;
-import io.mortise.testkit.server.FakeClock;
-import io.mortise.testkit.server.H2Server;
 import io.mortise.testkit.server.LocalServer;
 import io.mortise.testkit.server.LossyDisk;
-import io.mortise.testkit.server.MariaDbServer;
-import io.mortise.testkit.server.MySqlServer;
-import io.mortise.testkit.server.PostgresServer;
+import io.mortise.testserver.FakeClock;
+import io.mortise.testserver.H2Server;
+import io.mortise.testserver.MariaDbServer;
+import io.mortise.testserver.MySqlServer;
+import io.mortise.testserver.PostgresServer;
 import java.sql.SQLException;
 import java.util.Optional;
 import javax.sql.DataSource;

@@ -3,7 +3,7 @@ package io.mortise.jdbc;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
 import io.mortise.testkit.StoreUnderTest;
-import io.mortise.testkit.server.RedisServer;
+import io.mortise.testserver.RedisServer;
 import java.nio.file.Path;
 import java.sql.SQLException;
 import java.util.EnumSet;

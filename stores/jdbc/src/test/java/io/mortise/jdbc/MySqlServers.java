@@ -2,8 +2,8 @@ package io.mortise.jdbc;
 
 import io.mortise.testkit.TestPrerequisites;
 import io.mortise.testkit.server.LocalServer;
-import io.mortise.testkit.server.MariaDbServer;
-import io.mortise.testkit.server.MySqlServer;
+import io.mortise.testserver.MariaDbServer;
+import io.mortise.testserver.MySqlServer;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;

@@ -1,8 +1,8 @@
 package io.mortise.jdbc;
 
 import io.mortise.testkit.TestPrerequisites;
-import io.mortise.testkit.server.FakeClock;
-import io.mortise.testkit.server.PostgresServer;
+import io.mortise.testserver.FakeClock;
+import io.mortise.testserver.PostgresServer;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;

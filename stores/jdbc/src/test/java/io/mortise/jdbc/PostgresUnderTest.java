@@ -6,7 +6,7 @@ import io.mortise.spi.LockStore;
 import io.mortise.spi.SessionId;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.StoreUnderTest;
-import io.mortise.testkit.server.PostgresServer;
+import io.mortise.testserver.PostgresServer;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;

@@ -1,7 +1,7 @@
 package io.mortise.memcached;
 
 import io.mortise.testkit.TestPrerequisites;
-import io.mortise.testkit.server.MemcachedServer;
+import io.mortise.testserver.MemcachedServer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;

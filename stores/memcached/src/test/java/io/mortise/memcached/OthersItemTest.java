@@ -12,8 +12,8 @@ import io.mortise.spi.Reply;
 import io.mortise.spi.SessionNotification;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.SessionDriver;
-import io.mortise.testkit.server.MemcachedServer;
-import io.mortise.testkit.server.MemcachedServer.RawMemcachedConnection;
+import io.mortise.testserver.MemcachedServer;
+import io.mortise.testserver.MemcachedServer.RawMemcachedConnection;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 

@@ -6,7 +6,7 @@ import io.mortise.testkit.contract.document.ClocklessStoreUnderTest;
 import org.junit.jupiter.api.Tag;
 
 @ContractFor("nats")
-@Tag("extended")
+@Tag("product")
 class NatsClientTest extends LockClientContract {
   NatsClientTest() {
     super(new ClocklessStoreUnderTest(NatsServers::shared).switchedBy(NatsServers::forbidWrites));

@@ -10,11 +10,13 @@ import io.mortise.testkit.RerunIfPaused;
 import io.mortise.testkit.contract.document.ClocklessFaultContract;
 import io.mortise.testkit.server.FaultInjectionProxy;
 import io.mortise.testkit.server.FaultInjectionProxy.NetworkCondition;
-import io.mortise.testkit.server.NatsServer;
+import io.mortise.testserver.NatsServer;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Locks on a server that dies, stands still, or loses its data. */
+@Tag("extended")
 class NatsFaultTest extends ClocklessFaultContract<NatsServer> {
   private static final Duration LONG = Duration.ofSeconds(60);
 

@@ -10,14 +10,16 @@ import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.RerunIfPaused;
 import io.mortise.testkit.contract.client.NetworkContract;
 import io.mortise.testkit.server.FaultInjectionProxy;
-import io.mortise.testkit.server.NatsServer;
+import io.mortise.testserver.NatsServer;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Isolated;
 
 /** Networks between a client and its server. */
 @Isolated("sets system properties")
+@Tag("extended")
 class NatsNetworkTest extends NetworkContract {
   private static final Duration LONG = BoundedWait.scaled(Duration.ofSeconds(30));
 

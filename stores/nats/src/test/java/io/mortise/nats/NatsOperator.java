@@ -1,6 +1,6 @@
 package io.mortise.nats;
 
-import io.mortise.testkit.server.NatsServer;
+import io.mortise.testserver.NatsServer;
 import io.nats.client.Connection;
 import io.nats.client.JetStreamManagement;
 import io.nats.client.Nats;

@@ -5,13 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.testkit.server.LossyDisk;
-import io.mortise.testkit.server.NatsServer;
+import io.mortise.testserver.NatsServer;
 import java.time.Duration;
 import java.util.Optional;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A server that finds on its disk what was forced to it, and nothing else. */
+@Tag("extended")
 class NatsPowerLossTest {
   private static final Duration LONG = Duration.ofSeconds(60);
 

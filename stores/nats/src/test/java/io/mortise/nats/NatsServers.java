@@ -1,7 +1,7 @@
 package io.mortise.nats;
 
 import io.mortise.testkit.TestPrerequisites;
-import io.mortise.testkit.server.NatsServer;
+import io.mortise.testserver.NatsServer;
 import io.nats.client.api.StreamConfiguration;
 import io.nats.client.api.StreamInfo;
 import java.util.concurrent.atomic.AtomicInteger;

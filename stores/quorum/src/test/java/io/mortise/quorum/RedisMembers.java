@@ -2,10 +2,10 @@ package io.mortise.quorum;
 
 import io.mortise.spi.LockStore;
 import io.mortise.testkit.TestPrerequisites;
-import io.mortise.testkit.server.FakeClock;
 import io.mortise.testkit.server.FaultInjectionProxy;
 import io.mortise.testkit.server.FaultInjectionProxy.NetworkCondition;
-import io.mortise.testkit.server.RedisServer;
+import io.mortise.testserver.FakeClock;
+import io.mortise.testserver.RedisServer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Tag;
 
 /** Three Redis servers keep the contract of one store. */
 @ContractFor("quorum")
-@Tag("extended")
+@Tag("product")
 class RedisMembersStoreTest extends LockStoreContract {
   RedisMembersStoreTest() {
     super(new RedisMembersUnderTest());

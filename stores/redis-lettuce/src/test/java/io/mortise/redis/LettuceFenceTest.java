@@ -9,7 +9,7 @@ import io.lettuce.core.api.StatefulRedisConnection;
 import io.mortise.FencingToken;
 import io.mortise.StaleTokenException;
 import io.mortise.redis.lettuce.LettuceFence;
-import io.mortise.testkit.server.RedisServer;
+import io.mortise.testserver.RedisServer;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 

@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Tag;
 
 /** The published layout, over Lettuce. */
 @ContractFor({"redis-plain", "rediss-plain"})
-@Tag("extended")
+@Tag("product")
 class LettucePlainContractTest extends LockStoreContract {
   LettucePlainContractTest() {
     super(new PlainUnderTest(RedisServers.REDIS_6, "layout=string&wire=lettuce"));

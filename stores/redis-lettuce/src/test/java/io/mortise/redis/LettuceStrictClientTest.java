@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Tag;
 
 /** The client contract over Lettuce, with strict expiry. */
 @ContractFor({"redis", "rediss"})
-@Tag("extended")
+@Tag("product")
 class LettuceStrictClientTest extends LockClientContract {
   LettuceStrictClientTest() {
     super(new RedisUnderTest(RedisServers.REDIS_6, "wire=lettuce&strict-expiry=true"));

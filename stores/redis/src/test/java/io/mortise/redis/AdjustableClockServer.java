@@ -1,8 +1,8 @@
 package io.mortise.redis;
 
 import io.mortise.testkit.TestPrerequisites;
-import io.mortise.testkit.server.FakeClock;
-import io.mortise.testkit.server.RedisServer;
+import io.mortise.testserver.FakeClock;
+import io.mortise.testserver.RedisServer;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;

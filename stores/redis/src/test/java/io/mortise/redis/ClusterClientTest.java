@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Tag;
 
 /** The client contract, on a cluster. */
 @ContractFor({"redis-cluster", "rediss-cluster"})
-@Tag("extended")
+@Tag("product")
 class ClusterClientTest extends LockClientContract {
   ClusterClientTest() {
     super(new ClusterUnderTest(false));

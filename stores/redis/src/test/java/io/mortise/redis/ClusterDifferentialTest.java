@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Tag;
 
 /** A bucket of a cluster of the oldest servers answers as the reference does. */
 @ContractFor({"redis-cluster", "rediss-cluster"})
-@Tag("extended")
+@Tag("product")
 class ClusterDifferentialTest extends DifferentialContract {
   ClusterDifferentialTest() {
     super(() -> new ClusterUnderTest(RedisServers.REDIS_6, true), 3);

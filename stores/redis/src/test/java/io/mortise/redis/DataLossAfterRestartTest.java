@@ -7,7 +7,7 @@ import static org.awaitility.Awaitility.await;
 import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
-import io.mortise.testkit.server.RedisServer;
+import io.mortise.testserver.RedisServer;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;

@@ -9,7 +9,7 @@ import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
-import io.mortise.testkit.server.RedisServer;
+import io.mortise.testserver.RedisServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -3,7 +3,7 @@ package io.mortise.redis;
 import io.mortise.LockName;
 import io.mortise.spi.LockStore;
 import io.mortise.testkit.BoundedWait;
-import io.mortise.testkit.server.RedisServer;
+import io.mortise.testserver.RedisServer;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.awaitility.Awaitility;

@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.testkit.BoundedWait;
-import io.mortise.testkit.server.RedisServer;
+import io.mortise.testserver.RedisServer;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

@@ -7,7 +7,7 @@ import io.mortise.Leadership;
 import io.mortise.LockClient;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.RerunIfPaused;
-import io.mortise.testkit.server.RedisServer;
+import io.mortise.testserver.RedisServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

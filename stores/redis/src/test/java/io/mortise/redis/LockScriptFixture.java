@@ -1,7 +1,7 @@
 package io.mortise.redis;
 
 import io.mortise.redis.LockScriptRunner.ScriptResult;
-import io.mortise.testkit.server.RedisServer;
+import io.mortise.testserver.RedisServer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;

@@ -2,7 +2,7 @@ package io.mortise.redis;
 
 import static io.mortise.redis.codec.LockCodec.digits;
 
-import io.mortise.testkit.server.RedisServer;
+import io.mortise.testserver.RedisServer;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;

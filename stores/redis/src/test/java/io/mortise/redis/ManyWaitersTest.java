@@ -6,7 +6,7 @@ import io.mortise.LockName;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Reply;
-import io.mortise.testkit.server.RedisServer;
+import io.mortise.testserver.RedisServer;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -37,7 +37,8 @@ class ManyWaitersTest {
     double amongFew = micros(FEW);
     double amongMany = micros(many);
     System.out.printf(
-        "A hand-off and a new waiter cost the server %.1f µs among %d, %.1f µs among %d: %.2f times%n",
+        "A hand-off and a new waiter cost the server %.1f µs among %d, %.1f µs among %d: %.2f"
+            + " times%n",
         amongFew, FEW, amongMany, many, amongMany / amongFew);
     // The target is 1.5; a linear search would be at 50 and more.
     assertThat(amongMany / amongFew).isLessThan(10);

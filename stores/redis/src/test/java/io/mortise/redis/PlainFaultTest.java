@@ -19,7 +19,7 @@ import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.SessionNotification;
 import io.mortise.testkit.BoundedWait;
-import io.mortise.testkit.server.RedisServer;
+import io.mortise.testserver.RedisServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

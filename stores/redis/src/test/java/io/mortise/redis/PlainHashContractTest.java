@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Tag;
 
 /** The re-entrant hash. */
 @ContractFor({"redis-plain", "rediss-plain"})
-@Tag("extended")
+@Tag("product")
 class PlainHashContractTest extends LockStoreContract {
   PlainHashContractTest() {
     super(new PlainUnderTest(RedisServers.REDIS_7, "layout=hash"));

@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Tag;
 
 /** The oldest server that is supported keeps the contract. */
 @ContractFor({"redis", "rediss"})
-@Tag("extended")
+@Tag("product")
 class Redis6ContractTest extends LockStoreContract {
   Redis6ContractTest() {
     super(new RedisUnderTest(RedisServers.REDIS_6));

@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Tag;
 
 /** Redis 8 keeps the contract. */
 @ContractFor({"redis", "rediss"})
-@Tag("extended")
+@Tag("product")
 class Redis8ContractTest extends LockStoreContract {
   Redis8ContractTest() {
     super(new RedisUnderTest(RedisServers.REDIS_8));

@@ -10,9 +10,9 @@ import io.mortise.LockClient;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.redis.cluster.HashSlots;
-import io.mortise.testkit.server.RedisCluster;
-import io.mortise.testkit.server.RedisSecurity;
-import io.mortise.testkit.server.RedisServer;
+import io.mortise.testserver.RedisCluster;
+import io.mortise.testserver.RedisSecurity;
+import io.mortise.testserver.RedisServer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -31,6 +31,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.Timeout;
@@ -43,6 +44,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Timeout(600)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+@Tag("extended")
 class RedisClusterTest {
   private static final Duration LONG = Duration.ofSeconds(60);
   private static final Duration FAST = Duration.ofMillis(2);

@@ -29,7 +29,7 @@ import io.mortise.spi.SessionSpec;
 import io.mortise.spi.SessionVerdict;
 import io.mortise.spi.StoreSession;
 import io.mortise.testkit.server.FaultInjectionProxy;
-import io.mortise.testkit.server.RedisServer;
+import io.mortise.testserver.RedisServer;
 import io.mortise.verification.log.RecordedLog;
 import java.security.SecureRandom;
 import java.time.Duration;

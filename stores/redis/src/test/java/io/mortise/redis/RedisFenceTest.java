@@ -16,7 +16,7 @@ import io.mortise.StaleTokenException;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.RerunIfPaused;
 import io.mortise.testkit.StoreLink;
-import io.mortise.testkit.server.RedisServer;
+import io.mortise.testserver.RedisServer;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;

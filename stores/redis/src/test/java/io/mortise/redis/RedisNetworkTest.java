@@ -9,7 +9,7 @@ import io.mortise.StoreUnfitException;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.contract.client.NetworkContract;
 import io.mortise.testkit.server.FaultInjectionProxy;
-import io.mortise.testkit.server.RedisServer;
+import io.mortise.testserver.RedisServer;
 import java.time.Duration;
 import java.util.Comparator;
 import org.junit.jupiter.api.AfterAll;

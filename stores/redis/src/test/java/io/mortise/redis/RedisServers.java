@@ -1,7 +1,7 @@
 package io.mortise.redis;
 
 import io.mortise.testkit.TestPrerequisites;
-import io.mortise.testkit.server.RedisServer;
+import io.mortise.testserver.RedisServer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collection;

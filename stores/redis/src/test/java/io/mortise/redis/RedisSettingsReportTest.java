@@ -13,7 +13,7 @@ import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreReport.Finding;
 import io.mortise.spi.StoreReport.Grade;
-import io.mortise.testkit.server.RedisServer;
+import io.mortise.testserver.RedisServer;
 import java.time.Duration;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -76,8 +76,8 @@ class RedisSettingsReportTest {
     try (RedisServer server = RedisServers.any("--appendonly", "yes", "--appendfsync", "always");
         Admin admin = new Admin(server)) {
       admin.acl(
-          "ACL SETUSER mortise on >s3cret ~m:* resetchannels &m:* +@connection +@scripting +@pubsub +@read +@string"
-              + " +@hash +@list +@sortedset +info +time +del +pexpire +persist");
+          "ACL SETUSER mortise on >s3cret ~m:* resetchannels &m:* +@connection +@scripting +@pubsub"
+              + " +@read +@string +@hash +@list +@sortedset +info +time +del +pexpire +persist");
       String place = "127.0.0.1:" + server.port() + "?wire=" + transport;
       assertThat(examine("redis://" + place).mode()).isEqualTo("redis/always");
 

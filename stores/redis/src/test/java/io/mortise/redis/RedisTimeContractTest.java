@@ -2,7 +2,7 @@ package io.mortise.redis;
 
 import io.mortise.spi.LockStore;
 import io.mortise.testkit.contract.store.StoreClockContract;
-import io.mortise.testkit.server.RedisServer;
+import io.mortise.testserver.RedisServer;
 
 class RedisTimeContractTest extends StoreClockContract {
   private final RedisServer server = RedisServers.REDIS_7.shared();

@@ -4,7 +4,7 @@ import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.SessionId;
 import io.mortise.testkit.StoreUnderTest;
-import io.mortise.testkit.server.RedisServer;
+import io.mortise.testserver.RedisServer;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;

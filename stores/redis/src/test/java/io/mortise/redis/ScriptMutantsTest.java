@@ -2,7 +2,7 @@ package io.mortise.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.testkit.server.RedisServer;
+import io.mortise.testserver.RedisServer;
 import io.mortise.verification.mutant.EquivalentMutants;
 import io.mortise.verification.mutant.MutantLog;
 import io.mortise.verification.mutant.MutationOperators;

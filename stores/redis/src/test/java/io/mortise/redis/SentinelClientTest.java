@@ -2,7 +2,7 @@ package io.mortise.redis;
 
 import io.mortise.testkit.contract.ContractFor;
 import io.mortise.testkit.contract.client.LockClientContract;
-import io.mortise.testkit.server.RedisSentinels;
+import io.mortise.testserver.RedisSentinels;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Tag;
 
 /** The client contract, on the master that Sentinels name. */
 @ContractFor({"redis-sentinel", "rediss-sentinel"})
-@Tag("extended")
+@Tag("product")
 class SentinelClientTest extends LockClientContract {
   private static RedisSentinels set;
 

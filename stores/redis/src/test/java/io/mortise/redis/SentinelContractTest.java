@@ -2,7 +2,7 @@ package io.mortise.redis;
 
 import io.mortise.testkit.contract.ContractFor;
 import io.mortise.testkit.contract.store.LockStoreContract;
-import io.mortise.testkit.server.RedisSentinels;
+import io.mortise.testserver.RedisSentinels;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Tag;
 
 /** The master that Sentinels name keeps the contract. */
 @ContractFor({"redis-sentinel", "rediss-sentinel"})
-@Tag("extended")
+@Tag("product")
 class SentinelContractTest extends LockStoreContract {
   private static RedisSentinels set;
 

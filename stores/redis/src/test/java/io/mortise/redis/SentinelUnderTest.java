@@ -4,7 +4,7 @@ import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.SessionId;
 import io.mortise.testkit.StoreUnderTest;
-import io.mortise.testkit.server.RedisSentinels;
+import io.mortise.testserver.RedisSentinels;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Optional;

@@ -17,7 +17,7 @@ import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.SessionVerdict;
 import io.mortise.spi.StoreUrl;
-import io.mortise.testkit.server.RedisServer;
+import io.mortise.testserver.RedisServer;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.time.Duration;

@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Tag;
 
 /** The client contract, on one server of several. */
 @ContractFor({"redis-sharded", "rediss-sharded"})
-@Tag("extended")
+@Tag("product")
 class ShardClientTest extends LockClientContract {
   ShardClientTest() {
     super(new ShardedUnderTest());

@@ -12,7 +12,7 @@ import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.RerunIfPaused;
 import io.mortise.testkit.server.FaultInjectionProxy;
 import io.mortise.testkit.server.FaultInjectionProxy.NetworkCondition;
-import io.mortise.testkit.server.RedisServer;
+import io.mortise.testserver.RedisServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

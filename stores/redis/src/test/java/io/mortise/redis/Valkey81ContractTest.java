@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Tag;
 
 /** Valkey 8.1 keeps the contract. */
 @ContractFor({"redis", "rediss"})
-@Tag("extended")
+@Tag("product")
 class Valkey81ContractTest extends LockStoreContract {
   Valkey81ContractTest() {
     super(new RedisUnderTest(RedisServers.VALKEY_8_1));

@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Tag;
 
 /** Valkey keeps the contract. */
 @ContractFor({"redis", "rediss"})
-@Tag("extended")
+@Tag("product")
 class Valkey8ContractTest extends LockStoreContract {
   Valkey8ContractTest() {
     super(new RedisUnderTest(RedisServers.VALKEY_8));

@@ -16,7 +16,7 @@ import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
 import io.mortise.testkit.BoundedWait;
-import io.mortise.testkit.server.ZooKeeperServer;
+import io.mortise.testserver.ZooKeeperServer;
 import io.mortise.zookeeper.internal.node.NodeLayout;
 import java.security.SecureRandom;
 import java.time.Duration;

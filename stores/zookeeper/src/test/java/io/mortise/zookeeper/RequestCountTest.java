@@ -9,7 +9,7 @@ import io.mortise.LockOptions;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.server.FaultInjectionProxy;
 import io.mortise.testkit.server.FaultInjectionProxy.NetworkCondition;
-import io.mortise.testkit.server.ZooKeeperServer;
+import io.mortise.testserver.ZooKeeperServer;
 import io.mortise.zookeeper.internal.node.NodeLayout;
 import java.time.Duration;
 import java.util.ArrayList;

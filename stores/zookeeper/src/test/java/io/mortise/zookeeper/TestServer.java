@@ -1,7 +1,7 @@
 package io.mortise.zookeeper;
 
 import io.mortise.testkit.BoundedWait;
-import io.mortise.testkit.server.ZooKeeperServer;
+import io.mortise.testserver.ZooKeeperServer;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;

@@ -7,7 +7,7 @@ import io.mortise.FencingToken;
 import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.StaleTokenException;
-import io.mortise.testkit.server.ZooKeeperServer;
+import io.mortise.testserver.ZooKeeperServer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;

@@ -3,7 +3,7 @@ package io.mortise.zookeeper;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
 import io.mortise.testkit.StoreUnderTest;
-import io.mortise.testkit.server.ZooKeeperServer;
+import io.mortise.testserver.ZooKeeperServer;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Optional;

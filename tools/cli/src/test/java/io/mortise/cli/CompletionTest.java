@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -21,6 +22,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** Completion in real shells, help in groups, and manual pages. */
 @DisabledOnOs(OS.WINDOWS)
+@Tag("extended")
 class CompletionTest extends CommandHarness {
   @TempDir private Path folder;
 
@@ -62,7 +64,8 @@ class CompletionTest extends CommandHarness {
             + script("bash")
             + "; compopt() { :; }; COMP_LINE='"
             + line.stripTrailing()
-            + "' COMP_POINT=${#COMP_LINE}; COMPREPLY=(); _mortise mortise; echo \"${COMPREPLY[*]}\"";
+            + "' COMP_POINT=${#COMP_LINE}; COMPREPLY=(); _mortise mortise; echo"
+            + " \"${COMPREPLY[*]}\"";
     assertThat(said("bash", "-c", script)).contains(offered.split(" (?=[^\\\\])", -1)[0]);
     if (line.contains("run")) {
       assertThat(said("bash", "-c", script).strip()).isEqualTo(offered);
@@ -76,7 +79,8 @@ class CompletionTest extends CommandHarness {
         "-c",
         "source "
             + script("bash")
-            + "; compopt() { :; }; COMP_LINE='mortise show --store redis://h:1 inv'; COMP_POINT=${#COMP_LINE}; _mortise mortise");
+            + "; compopt() { :; }; COMP_LINE='mortise show --store redis://h:1 inv';"
+            + " COMP_POINT=${#COMP_LINE}; _mortise mortise");
     assertThat(folder.resolve("asked"))
         .hasContent("ls\n--names\n--limit=200\n--store=redis://h:1\ninv");
   }
@@ -99,8 +103,8 @@ class CompletionTest extends CommandHarness {
     String asked =
         "autoload -U +X compinit; compdef() { :; }; source "
             + script("zsh")
-            + "; ask() { emulate -L sh; COMP_LINE=$1; COMP_POINT=${#1}; COMPREPLY=(); _mortise mortise;"
-            + " echo \"${COMPREPLY[@]}\"; }; ";
+            + "; ask() { emulate -L sh; COMP_LINE=$1; COMP_POINT=${#1}; COMPREPLY=(); _mortise"
+            + " mortise; echo \"${COMPREPLY[@]}\"; }; ";
     assertThat(said("zsh", "-f", "-c", asked + "ask 'mortise evi'")).contains("evict");
     assertThat(said("zsh", "-f", "-c", asked + "ask 'mortise ls --sort tr'")).contains("trouble");
     assertThat(said("zsh", "-f", "-c", asked + "ask 'mortise show --store redis://h:1 inv'"))

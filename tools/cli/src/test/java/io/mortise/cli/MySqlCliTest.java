@@ -3,15 +3,17 @@ package io.mortise.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.testkit.TestPrerequisites;
-import io.mortise.testkit.server.MySqlServer;
+import io.mortise.testserver.MySqlServer;
 import java.io.File;
 import java.lang.ProcessBuilder.Redirect;
 import java.nio.file.Path;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The tool contains MariaDB's driver only, which serves MySQL too. */
+@Tag("extended")
 class MySqlCliTest {
   @TempDir Path folder;
 

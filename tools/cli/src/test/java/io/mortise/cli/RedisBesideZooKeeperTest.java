@@ -6,14 +6,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.testkit.TestPrerequisites;
-import io.mortise.testkit.server.RedisServer;
-import io.mortise.testkit.server.ZooKeeperServer;
+import io.mortise.testserver.RedisServer;
+import io.mortise.testserver.ZooKeeperServer;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The stores in Redis and ZooKeeper on one class path, which is that of the tool. */
+@Tag("extended")
 class RedisBesideZooKeeperTest {
   @ParameterizedTest
   @ValueSource(strings = {"io.lettuce.core.RedisClient", "reactor.core.publisher.Mono"})

@@ -14,12 +14,14 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 
 /** {@code mortise run} as process 1 of a container, and with lxcfs' /proc/uptime. */
 @EnabledOnOs(value = OS.LINUX, disabledReason = "needs /proc")
+@Tag("extended")
 class RunContainerTest extends RunCommandHarness {
   /** Makes a program the parent of all orphans below it, as process 1 is. */
   private static final List<String> AS_PROCESS_1 =

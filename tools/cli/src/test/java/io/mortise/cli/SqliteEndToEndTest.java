@@ -3,7 +3,7 @@ package io.mortise.cli;
 import org.junit.jupiter.api.Tag;
 
 /** On the embedded store, which is the default. */
-@Tag("extended")
+@Tag("product")
 class SqliteEndToEndTest extends EndToEnd {
   @Override
   String url() {

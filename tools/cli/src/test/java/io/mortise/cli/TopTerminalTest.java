@@ -5,18 +5,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.testkit.TestPrerequisites;
-import io.mortise.testkit.server.RedisServer;
+import io.mortise.testserver.RedisServer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** {@code mortise top} at a terminal, which a Python script provides. */
+@Tag("extended")
 class TopTerminalTest {
   private static final String LEFT = "await \\x1b[?1049l";
 

@@ -8,8 +8,8 @@ import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.TestPrerequisites;
-import io.mortise.testkit.server.RawRedisConnection;
-import io.mortise.testkit.server.RedisServer;
+import io.mortise.testserver.RawRedisConnection;
+import io.mortise.testserver.RedisServer;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -117,8 +117,8 @@ class ConsoleCostTest {
         double used = ((Number) ((Map<?, ?>) status().get("budget")).get("used")).doubleValue();
         Map<?, ?> survey = (Map<?, ?>) status().get("survey");
         System.out.printf(
-            "%d held, three pages: in %.1f s %d commands, %.3f s of the server (%.2f %%); the console"
-                + " counts %.2f %% of the last minute; a survey took %s ms%n",
+            "%d held, three pages: in %.1f s %d commands, %.3f s of the server (%.2f %%); the"
+                + " console counts %.2f %% of the last minute; a survey took %s ms%n",
             locks,
             time.toMillis() / 1e3,
             work.calls(),

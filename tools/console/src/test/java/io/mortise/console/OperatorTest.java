@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 import com.fasterxml.jackson.jr.ob.JSON;
 import io.mortise.LockClient;
 import io.mortise.testkit.BoundedWait;
-import io.mortise.testkit.server.TestStore;
+import io.mortise.testserver.TestStore;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -15,9 +15,11 @@ import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** An operator's steps from an alarm to its end, with services as processes on a real Redis. */
+@Tag("extended")
 class OperatorTest {
   private static final Duration SEEN = Duration.ofSeconds(5);
 

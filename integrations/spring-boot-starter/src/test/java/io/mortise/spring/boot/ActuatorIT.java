@@ -14,7 +14,7 @@ import io.mortise.spi.AttemptId;
 import io.mortise.spring.boot.BootApp.Part;
 import io.mortise.spring.boot.BootApp.Setup;
 import io.mortise.testkit.TestPrerequisites;
-import io.mortise.testkit.server.RedisServer;
+import io.mortise.testserver.RedisServer;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;

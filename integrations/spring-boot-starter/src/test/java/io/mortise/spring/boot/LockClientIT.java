@@ -12,7 +12,7 @@ import io.mortise.event.LockListener;
 import io.mortise.spring.LockContext;
 import io.mortise.spring.Locked;
 import io.mortise.spring.boot.BootApp.Setup;
-import io.mortise.testkit.server.RedisServer;
+import io.mortise.testserver.RedisServer;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.List;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.LockClient;
 import io.mortise.testkit.TestPrerequisites;
-import io.mortise.testkit.server.RedisServer;
+import io.mortise.testserver.RedisServer;
 import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;

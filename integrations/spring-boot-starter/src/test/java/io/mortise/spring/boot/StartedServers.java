@@ -3,8 +3,8 @@ package io.mortise.spring.boot;
 import io.mortise.spring.boot.BootApp.Part;
 import io.mortise.spring.boot.BootApp.Setup;
 import io.mortise.testkit.TestPrerequisites;
-import io.mortise.testkit.server.PostgresServer;
-import io.mortise.testkit.server.RedisServer;
+import io.mortise.testserver.PostgresServer;
+import io.mortise.testserver.RedisServer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 

@@ -7,7 +7,7 @@ import static org.awaitility.Awaitility.await;
 import io.mortise.LockClient;
 import io.mortise.admin.Eviction;
 import io.mortise.admin.LockAdmin;
-import io.mortise.testkit.server.TestStore;
+import io.mortise.testserver.TestStore;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;

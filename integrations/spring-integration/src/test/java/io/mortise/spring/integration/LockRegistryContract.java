@@ -12,7 +12,7 @@ import io.mortise.LockOptions;
 import io.mortise.admin.Eviction;
 import io.mortise.admin.LockParticipant;
 import io.mortise.testkit.BoundedWait;
-import io.mortise.testkit.server.TestStore;
+import io.mortise.testserver.TestStore;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.MessageDigest;

@@ -1,6 +1,6 @@
 package io.mortise.spring.integration;
 
-import io.mortise.testkit.server.TestStore;
+import io.mortise.testserver.TestStore;
 
 class MemoryLockRegistryTest extends LockRegistryContract {
   MemoryLockRegistryTest() {

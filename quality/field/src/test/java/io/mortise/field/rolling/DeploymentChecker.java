@@ -4,6 +4,9 @@ import io.mortise.field.rolling.CronJobs.CronRun;
 import io.mortise.field.rolling.Customers.Order;
 import io.mortise.field.rolling.ShopDatabase.FencedWrite;
 import io.mortise.field.rolling.ShopDatabase.WorkInterval;
+import io.mortise.spi.Mode;
+import io.mortise.testkit.history.CheckedHold;
+import io.mortise.testkit.history.HoldChecks;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -140,16 +143,27 @@ final class DeploymentChecker {
    * @param local whether work is observed on its host, so that it has to end in a partition too
    */
   void judgeOverlaps(String what, int most, boolean local, List<WorkInterval> works) {
-    List<WorkInterval> current = new ArrayList<>();
-    for (WorkInterval work : works) {
-      current.removeIf(earlier -> heldUntil(earlier, local) <= work.from());
-      if (heldUntil(work, local) > work.from()) {
-        current.add(work);
-        if (current.size() > most) {
-          add(work.from(), what + ": " + current.size() + " at a time: " + current);
-        }
-      }
-    }
+    List<CheckedHold<WorkInterval>> holds =
+        works.stream()
+            .map(
+                work ->
+                    new CheckedHold<>(
+                        work,
+                        Mode.permits(1, most),
+                        work.from(),
+                        work.from(),
+                        heldUntil(work, local),
+                        0))
+            .filter(hold -> hold.until() > hold.from())
+            .toList();
+    HoldChecks.exclusion(
+        holds,
+        (hold, others) -> {
+          List<WorkInterval> current = new ArrayList<>();
+          others.forEach(other -> current.add(other.holder()));
+          current.add(hold.holder());
+          add(hold.from(), what + ": " + current.size() + " at a time: " + current);
+        });
   }
 
   /** Checks that work ends if neither its host nor the servers had a fault: no lease was lost. */

@@ -2,8 +2,8 @@ package io.mortise.field.rolling;
 
 import io.mortise.field.ServerKeys;
 import io.mortise.testkit.BoundedWait;
-import io.mortise.testkit.server.EtcdServer;
-import io.mortise.testkit.server.EtcdServer.EtcdCluster;
+import io.mortise.testserver.EtcdServer;
+import io.mortise.testserver.EtcdServer.EtcdCluster;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;

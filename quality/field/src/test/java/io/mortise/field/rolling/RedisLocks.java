@@ -1,8 +1,8 @@
 package io.mortise.field.rolling;
 
 import io.mortise.testkit.BoundedWait;
-import io.mortise.testkit.server.RedisSentinels;
-import io.mortise.testkit.server.RedisServer;
+import io.mortise.testserver.RedisSentinels;
+import io.mortise.testserver.RedisServer;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;

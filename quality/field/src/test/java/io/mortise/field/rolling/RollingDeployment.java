@@ -3,7 +3,7 @@ package io.mortise.field.rolling;
 import io.mortise.field.rolling.DeploymentChecker.Guarantee;
 import io.mortise.field.rolling.DeploymentChecker.Schedule;
 import io.mortise.field.rolling.DeploymentChecker.Violation;
-import io.mortise.testkit.server.RedisServer;
+import io.mortise.testserver.RedisServer;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;

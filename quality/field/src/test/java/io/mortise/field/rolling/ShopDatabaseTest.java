@@ -7,7 +7,7 @@ import io.mortise.field.rolling.ShopDatabase.FencedWrite;
 import io.mortise.field.rolling.ShopDatabase.WorkInterval;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.TestPrerequisites;
-import io.mortise.testkit.server.PostgresServer;
+import io.mortise.testserver.PostgresServer;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;

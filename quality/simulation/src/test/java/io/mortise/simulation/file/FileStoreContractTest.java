@@ -5,7 +5,7 @@ import io.mortise.testkit.contract.store.LockStoreContract;
 import org.junit.jupiter.api.Tag;
 
 @ContractFor("toy-files")
-@Tag("extended")
+@Tag("product")
 class FileStoreContractTest extends LockStoreContract {
   FileStoreContractTest() {
     super(FileStoreUnderTest.byHand());

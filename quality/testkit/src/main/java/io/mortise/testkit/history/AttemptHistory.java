@@ -16,8 +16,8 @@ final class AttemptHistory {
   final String process;
   final String lock;
   final long asked;
-  final boolean exclusive;
-  Mode mode;
+  final Mode wanted;
+  private Mode mode;
   long queued = NEVER;
   long granted = NEVER;
 
@@ -28,24 +28,35 @@ final class AttemptHistory {
   boolean lost;
 
   long token;
-  final List<Span> belief = new ArrayList<>();
+
+  /** The times during which the holder counted on it. */
+  final List<CheckedHold<AttemptHistory>> belief = new ArrayList<>();
+
   private long since;
   private long validUntil;
-
-  /** A time during which the holder counted on a weight. */
-  record Span(AttemptHistory attempt, long from, long to, int weight) {}
 
   private AttemptHistory(AttemptEvent.AttemptAsked asked) {
     this.id = asked.attempt();
     this.process = asked.process();
     this.lock = asked.lock();
     this.asked = asked.nanos();
-    this.exclusive = asked.mode().isExclusive();
-    this.mode = asked.mode();
+    this.wanted = asked.mode();
+    this.mode = wanted;
   }
 
   boolean wasGranted() {
     return granted != NEVER;
+  }
+
+  CheckedHold<AttemptHistory> hold() {
+    return new CheckedHold<>(this, wanted, asked, granted, ended, token);
+  }
+
+  /** A place that was lost in the queue is no reason to blame anybody. */
+  CheckedWait<AttemptHistory> waiting() {
+    boolean counts = wasGranted() || !lost;
+    return new CheckedWait<>(
+        this, asked, counts ? queued : NEVER, wasGranted() ? granted : ended, wasGranted(), token);
   }
 
   /** Gathers the attempts of a history, in the order in which they asked. */
@@ -130,7 +141,7 @@ final class AttemptHistory {
   private void close(long now) {
     long to = Math.min(now, validUntil);
     if (wasGranted() && ended == NEVER && since < to) {
-      belief.add(new Span(this, since, to, mode.weight()));
+      belief.add(new CheckedHold<>(this, mode, asked, since, to, token));
     }
   }
 }

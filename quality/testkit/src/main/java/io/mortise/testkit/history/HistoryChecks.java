@@ -4,19 +4,14 @@ import io.mortise.admin.LockInfo;
 import io.mortise.spi.AttemptId;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Comparator;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * Judges histories: pure functions from a list of events to the violations found in it, each in O(n
- * log n). An empty list means that the rule held.
- *
- * <p>A general search for a linearisation is not needed: fencing tokens give the order of the
- * holds.
+ * Judges histories of attempts: pure functions from a list of events to the violations that {@link
+ * HoldChecks} find in it. An empty list means that the rule held.
  */
 public final class HistoryChecks {
   private HistoryChecks() {}
@@ -44,55 +39,35 @@ public final class HistoryChecks {
 
   private static void exclusion(
       String lock, Collection<AttemptHistory> attemptHistories, List<Violation> found) {
-    record Edge(long nanos, boolean begins, AttemptHistory.Span span) {}
-    List<Edge> edges = new ArrayList<>();
-    for (AttemptHistory attemptHistory : attemptHistories) {
-      for (AttemptHistory.Span span : attemptHistory.belief) {
-        edges.add(new Edge(span.from(), true, span));
-        edges.add(new Edge(span.to(), false, span));
-      }
-    }
-    // An end comes before a beginning of the same instant: beliefs are half-open.
-    edges.sort(Comparator.comparingLong(Edge::nanos).thenComparing(Edge::begins));
-    Map<String, AttemptHistory.Span> believers = new LinkedHashMap<>();
-    long weight = 0;
-    for (Edge edge : edges) {
-      AttemptHistory.Span span = edge.span();
-      if (!edge.begins()) {
-        believers.remove(span.attempt().id);
-        weight -= span.weight();
-        continue;
-      }
-      believers.put(span.attempt().id, span);
-      weight += span.weight();
-      if (weight > span.attempt().mode.capacity()) {
-        found.add(
-            new Violation(
-                "exclusion",
-                lock,
-                "At "
-                    + edge.nanos()
-                    + " ns "
-                    + believers.size()
-                    + " holders believe in "
-                    + weight
-                    + " of "
-                    + span.attempt().mode.capacity()
-                    + ": "
-                    + believers.values().stream()
-                        .map(b -> b.attempt().id + " from " + b.from() + " to " + b.to())
-                        .toList()
-                    + ".",
-                List.copyOf(believers.keySet())));
-      }
-    }
+    HoldChecks.exclusion(
+        attemptHistories.stream().flatMap(attempt -> attempt.belief.stream()).toList(),
+        (hold, others) -> {
+          List<CheckedHold<AttemptHistory>> believers = new ArrayList<>(others);
+          believers.add(hold);
+          found.add(
+              new Violation(
+                  "exclusion",
+                  lock,
+                  "At "
+                      + hold.from()
+                      + " ns "
+                      + believers.size()
+                      + " holders believe in "
+                      + believers.stream().mapToLong(other -> other.mode().weight()).sum()
+                      + " of "
+                      + hold.mode().capacity()
+                      + ": "
+                      + believers.stream()
+                          .map(b -> b.holder().id + " from " + b.from() + " to " + b.until())
+                          .toList()
+                      + ".",
+                  believers.stream().map(believer -> believer.holder().id).toList()));
+        });
   }
 
   /**
    * Tokens rise: a hold whose acquire began after another's had returned has the greater token, and
-   * no two exclusive holds have the same. Shared and permit holders overlap, and those of one
-   * process may share a grant: their tokens are compared with those of exclusive holds only. Holds
-   * with token 0 are left out.
+   * no two exclusive holds have the same. See {@link HoldChecks#tokens}.
    */
   public static List<Violation> tokenOrder(List<AttemptEvent> events) {
     List<Violation> found = new ArrayList<>();
@@ -102,66 +77,43 @@ public final class HistoryChecks {
 
   private static void tokenOrder(
       String lock, Collection<AttemptHistory> attemptHistories, List<Violation> found) {
-    List<AttemptHistory> byAsked =
+    HoldChecks.tokens(
         attemptHistories.stream()
-            .filter(attemptHistory -> attemptHistory.wasGranted() && attemptHistory.token != 0)
-            .sorted(Comparator.comparingLong(attemptHistory -> attemptHistory.asked))
-            .toList();
-    List<AttemptHistory> byGranted =
-        byAsked.stream()
-            .sorted(Comparator.comparingLong(attemptHistory -> attemptHistory.granted))
-            .toList();
-    Map<Long, AttemptHistory> exclusive = new HashMap<>();
-    AttemptHistory greatest = null;
-    AttemptHistory greatestExclusive = null;
-    int done = 0;
-    for (AttemptHistory attemptHistory : byAsked) {
-      while (done < byGranted.size() && byGranted.get(done).granted < attemptHistory.asked) {
-        AttemptHistory earlier = byGranted.get(done++);
-        greatest = greatest == null || greatest.token < earlier.token ? earlier : greatest;
-        if (earlier.exclusive
-            && (greatestExclusive == null || greatestExclusive.token < earlier.token)) {
-          greatestExclusive = earlier;
-        }
-      }
-      AttemptHistory before = attemptHistory.exclusive ? greatest : greatestExclusive;
-      if (before != null && before.token >= attemptHistory.token) {
-        found.add(
-            new Violation(
-                "token order",
-                lock,
-                "Hold "
-                    + attemptHistory.id
-                    + ", asked for at "
-                    + attemptHistory.asked
-                    + " ns, has token "
-                    + attemptHistory.token
-                    + ", but hold "
-                    + before.id
-                    + ", granted before at "
-                    + before.granted
-                    + " ns, has "
-                    + before.token
-                    + ".",
-                List.of(before.id, attemptHistory.id)));
-      }
-      AttemptHistory same =
-          attemptHistory.exclusive ? exclusive.put(attemptHistory.token, attemptHistory) : null;
-      if (same != null) {
-        found.add(
-            new Violation(
-                "token order",
-                lock,
-                "Holds "
-                    + same.id
-                    + " and "
-                    + attemptHistory.id
-                    + " both have token "
-                    + attemptHistory.token
-                    + ".",
-                List.of(same.id, attemptHistory.id)));
-      }
-    }
+            .filter(AttemptHistory::wasGranted)
+            .map(AttemptHistory::hold)
+            .toList(),
+        (hold, first) ->
+            found.add(
+                new Violation(
+                    "token order",
+                    lock,
+                    "Holds "
+                        + first.holder().id
+                        + " and "
+                        + hold.holder().id
+                        + " both have token "
+                        + hold.token()
+                        + ".",
+                    List.of(first.holder().id, hold.holder().id))),
+        (hold, before) ->
+            found.add(
+                new Violation(
+                    "token order",
+                    lock,
+                    "Hold "
+                        + hold.holder().id
+                        + ", asked for at "
+                        + hold.asked()
+                        + " ns, has token "
+                        + hold.token()
+                        + ", but hold "
+                        + before.holder().id
+                        + ", granted before at "
+                        + before.from()
+                        + " ns, has "
+                        + before.token()
+                        + ".",
+                    List.of(before.holder().id, hold.holder().id))));
   }
 
   /**
@@ -178,42 +130,9 @@ public final class HistoryChecks {
 
   private static void fifo(
       String lock, Collection<AttemptHistory> attemptHistories, List<Violation> found) {
-    List<AttemptHistory> granted =
-        attemptHistories.stream()
-            .filter(AttemptHistory::wasGranted)
-            .sorted(Comparator.comparingLong(attemptHistory -> attemptHistory.asked))
-            .toList();
-    List<AttemptHistory> queued =
-        attemptHistories.stream()
-            .filter(attemptHistory -> attemptHistory.queued != AttemptHistory.NEVER)
-            .filter(attemptHistory -> attemptHistory.wasGranted() || !attemptHistory.lost)
-            .sorted(Comparator.comparingLong(attemptHistory -> attemptHistory.queued))
-            .toList();
-    boolean tokens = granted.stream().allMatch(attemptHistory -> attemptHistory.token != 0);
-    AttemptHistory lastGranted = null;
-    AttemptHistory lastWaiting = null;
-    int done = 0;
-    for (AttemptHistory attemptHistory : granted) {
-      while (done < queued.size() && queued.get(done).queued < attemptHistory.asked) {
-        AttemptHistory earlier = queued.get(done++);
-        if (!earlier.wasGranted()) {
-          lastWaiting =
-              lastWaiting == null || lastWaiting.ended < earlier.ended ? earlier : lastWaiting;
-        } else if (lastGranted == null || order(lastGranted, tokens) < order(earlier, tokens)) {
-          lastGranted = earlier;
-        }
-      }
-      if (lastGranted != null && order(lastGranted, tokens) > order(attemptHistory, tokens)) {
-        found.add(passed(lock, attemptHistory, lastGranted));
-      }
-      if (lastWaiting != null && lastWaiting.ended > attemptHistory.granted) {
-        found.add(passed(lock, attemptHistory, lastWaiting));
-      }
-    }
-  }
-
-  private static long order(AttemptHistory attemptHistory, boolean tokens) {
-    return tokens ? attemptHistory.token : attemptHistory.granted;
+    HoldChecks.fifo(
+        attemptHistories.stream().map(AttemptHistory::waiting).toList(),
+        (wait, before) -> found.add(passed(lock, wait.waiter(), before.waiter())));
   }
 
   private static Violation passed(

@@ -52,7 +52,9 @@ public interface LocalServer extends AutoCloseable {
    */
   @Beta
   abstract class LocalCluster<S extends LocalServer> implements AutoCloseable {
-    static final int MEMBERS = 3;
+    /** How many members there are. */
+    protected static final int MEMBERS = 3;
+
     private static final Duration ELECTION = Duration.ofSeconds(60);
 
     private final List<S> members;
@@ -72,7 +74,7 @@ public interface LocalServer extends AutoCloseable {
      *
      * @throws IllegalStateException if one fails to start
      */
-    protected static <S extends LocalServer> List<S> startAll(List<Supplier<S>> starts) {
+    public static <S extends LocalServer> List<S> startAll(List<Supplier<S>> starts) {
       List<CompletableFuture<S>> starting =
           starts.stream()
               .map(

@@ -45,7 +45,11 @@ public final class LossyDisk implements AutoCloseable {
     }
     LossyDisk disk;
     try {
-      disk = new LossyDisk(PostgresServer.folder("mortise-disk"));
+      disk =
+          new LossyDisk(
+              Files.setPosixFilePermissions(
+                  Files.createTempDirectory("mortise-disk"),
+                  PosixFilePermissions.fromString("rwxr-xr-x")));
       Files.createDirectory(disk.data());
       disk.run("truncate", "-s", SIZE, disk.image().toString());
       disk.run("mkfs.ext4", "-q", disk.image().toString());
@@ -94,7 +98,7 @@ public final class LossyDisk implements AutoCloseable {
   }
 
   /** A new folder on it, for a server of that name. */
-  Path folder(String name) throws IOException {
+  public Path folder(String name) throws IOException {
     return Files.createDirectory(data().resolve(name));
   }
 

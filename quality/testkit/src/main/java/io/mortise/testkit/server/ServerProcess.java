@@ -6,17 +6,13 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -44,7 +40,9 @@ public abstract class ServerProcess implements LocalServer {
   /** The most checks for a paused process, a millisecond apart. */
   private static final int MOST_LOOKS = 10_000;
 
-  final int port;
+  /** See {@link #port()}. */
+  protected final int port;
+
   private final String name;
   private final Path folder;
   private final List<String> command;
@@ -67,7 +65,8 @@ public abstract class ServerProcess implements LocalServer {
 
   /** Fills an empty folder. */
   @FunctionalInterface
-  interface FolderInitializer {
+  protected interface FolderInitializer {
+    /** Fills it. */
     void make(Path folder) throws IOException;
   }
 
@@ -108,7 +107,7 @@ public abstract class ServerProcess implements LocalServer {
   }
 
   /** Whether this JVM runs as root, which some servers refuse by default. */
-  static boolean isRoot() {
+  protected static boolean isRoot() {
     return "root".equals(System.getProperty("user.name"));
   }
 
@@ -118,12 +117,17 @@ public abstract class ServerProcess implements LocalServer {
    *
    * @throws IllegalStateException if none is free
    */
-  protected static int freePort() {
-    return PortAllocator.reserve();
+  public static int freePort() {
+    return PortAllocator.reserveWith(0);
+  }
+
+  /** The same, where the port that is so much higher is reserved too. */
+  protected static int freePort(int distance) {
+    return PortAllocator.reserveWith(distance);
   }
 
   /** Connects to a port of the loopback. Blocks for five seconds at most, as each read does. */
-  protected static Socket connect(int port) throws IOException {
+  public static Socket connect(int port) throws IOException {
     Socket socket = new Socket();
     try {
       socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 5000);
@@ -155,7 +159,7 @@ public abstract class ServerProcess implements LocalServer {
    * Creates a folder that many servers need and that takes long: once per build, in Maven's build
    * folder, or else once per JVM. Safe for several processes.
    */
-  static synchronized Path once(String name, FolderInitializer folderInitializer)
+  protected static synchronized Path once(String name, FolderInitializer folderInitializer)
       throws IOException {
     Path target = Path.of("target").toAbsolutePath();
     Path parent = target.resolve("servers");
@@ -185,7 +189,7 @@ public abstract class ServerProcess implements LocalServer {
   }
 
   /** Runs a program to its end. */
-  static void run(Path folder, List<String> command) throws IOException {
+  protected static void run(Path folder, List<String> command) throws IOException {
     Path log = Files.createTempFile("mortise-run", ".log");
     try {
       Process running =
@@ -210,7 +214,7 @@ public abstract class ServerProcess implements LocalServer {
   }
 
   /** Empties its folder; it must not be running. */
-  void emptyFolder() {
+  protected void emptyFolder() {
     try (Stream<Path> files = Files.list(folder)) {
       files.forEach(ServerProcess::deleteTree);
     } catch (IOException e) {
@@ -218,7 +222,8 @@ public abstract class ServerProcess implements LocalServer {
     }
   }
 
-  static void copyTree(Path from, Path to) throws IOException {
+  /** Copies a folder into another one, over what is there. */
+  protected static void copyTree(Path from, Path to) throws IOException {
     List<Path> files;
     try (Stream<Path> walk = Files.walk(from)) {
       files = walk.toList();
@@ -233,7 +238,7 @@ public abstract class ServerProcess implements LocalServer {
   }
 
   /** Retries for a while: a killed process may still write and remove files there. */
-  static void deleteTree(Path folder) {
+  public static void deleteTree(Path folder) {
     for (int tries = 0; Files.exists(folder); tries++) {
       try (Stream<Path> files = Files.walk(folder)) {
         files.sorted(Comparator.reverseOrder()).map(Path::toFile).forEach(File::delete);
@@ -285,7 +290,7 @@ public abstract class ServerProcess implements LocalServer {
   }
 
   /** Whether its process runs, even if it was paused. */
-  boolean isRunning() {
+  public boolean isRunning() {
     Process running = process;
     return running != null && running.isAlive();
   }
@@ -302,12 +307,12 @@ public abstract class ServerProcess implements LocalServer {
    * Has {@link #close()} and the end of the JVM send this signal first: some servers have to
    * release resources that outlive a process.
    */
-  void stoppedBy(String signal) {
+  protected void stoppedBy(String signal) {
     stopSignal = signal;
   }
 
   /** Sends a signal and waits until it has ended; kills it if it does not. */
-  void stop(String signal) {
+  protected void stop(String signal) {
     Process running = process;
     if (running != null && running.isAlive()) {
       signal("-CONT");
@@ -425,75 +430,5 @@ public abstract class ServerProcess implements LocalServer {
   public void close() {
     Runtime.getRuntime().removeShutdownHook(atExit);
     end();
-  }
-
-  /**
-   * Ports of test servers, reserved while this process lives, even while a server is restarting.
-   * They are below the ephemeral ports (from 32,768 on). Other processes do not get them: each port
-   * is a lock on a byte of one file. Thread-safe.
-   */
-  static final class PortAllocator {
-    private static final int FIRST = 11_000;
-    private static final int LAST = 21_999;
-    private static final int TRIES = 10_000;
-
-    private static final SecureRandom RANDOM = new SecureRandom();
-
-    /** Strong references: a closed or collected channel releases its locks. */
-    private static final List<FileLock> RESERVED = new ArrayList<>();
-
-    private static final FileChannel FILE = open();
-
-    private PortAllocator() {}
-
-    private static FileChannel open() {
-      Path file =
-          Path.of(System.getProperty("java.io.tmpdir"))
-              .resolve("mortise-ports-" + System.getProperty("user.name"));
-      try {
-        Files.createDirectories(file.getParent());
-        return FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      }
-    }
-
-    /** Reserves an unused port. */
-    static int reserve() {
-      return reserveWith(0);
-    }
-
-    /** Reserves a port together with the one higher by this distance. */
-    static synchronized int reserveWith(int distance) {
-      for (int i = 0; i < TRIES; i++) {
-        int port = FIRST + RANDOM.nextInt(LAST + 1 - FIRST);
-        if (isReserved(port)
-            && isFree(port)
-            && (distance == 0 || (isReserved(port + distance) && isFree(port + distance)))) {
-          return port;
-        }
-      }
-      throw new IllegalStateException(
-          "No port of the loopback between " + FIRST + " and " + LAST + " is free.");
-    }
-
-    private static boolean isReserved(int port) {
-      try {
-        FileLock lock = FILE.tryLock(port, 1, false);
-        return lock != null && RESERVED.add(lock);
-      } catch (OverlappingFileLockException e) {
-        return false;
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      }
-    }
-
-    private static boolean isFree(int port) {
-      try (ServerSocket free = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
-        return free.isBound();
-      } catch (IOException e) {
-        return false;
-      }
-    }
   }
 }

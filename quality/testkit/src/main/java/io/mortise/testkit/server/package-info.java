@@ -1,5 +1,5 @@
 /**
- * Real servers for tests: started on free ports of the loopback, gone when the test ends. Start at
+ * What a test does to the server of a store: kill it, stop it, cut its network, its power. Start at
  * {@link io.mortise.testkit.server.LocalServer}; a program of the PATH extends {@link
  * io.mortise.testkit.server.ServerProcess}.
  */

@@ -6,7 +6,7 @@ import io.mortise.jdbc.LockProcess;
 import io.mortise.jdbc.PowerLossDisks;
 import io.mortise.testkit.RerunIfPaused;
 import io.mortise.testkit.TestPrerequisites;
-import io.mortise.testkit.server.FakeClock;
+import io.mortise.testserver.FakeClock;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;

@@ -12,7 +12,7 @@ import io.mortise.spi.LockStore;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
 import io.mortise.testkit.RerunIfPaused;
-import io.mortise.testkit.server.H2Server;
+import io.mortise.testserver.H2Server;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;

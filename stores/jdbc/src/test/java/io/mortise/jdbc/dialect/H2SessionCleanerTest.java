@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.mortise.jdbc.table.StoreConnection;
 import io.mortise.jdbc.table.TestTables;
 import io.mortise.testkit.server.FaultInjectionProxy;
-import io.mortise.testkit.server.H2Server;
+import io.mortise.testserver.H2Server;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;

@@ -11,7 +11,7 @@ import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreReport.Finding;
 import io.mortise.spi.StoreReport.Grade;
-import io.mortise.testkit.server.PostgresServer;
+import io.mortise.testserver.PostgresServer;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;

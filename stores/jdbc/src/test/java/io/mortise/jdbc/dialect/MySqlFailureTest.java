@@ -24,7 +24,7 @@ import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.SessionVerdict;
-import io.mortise.testkit.server.RedisServer;
+import io.mortise.testserver.RedisServer;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

@@ -13,7 +13,7 @@ import io.mortise.jdbc.TestSession;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Renewal;
 import io.mortise.testkit.RerunIfPaused;
-import io.mortise.testkit.server.PostgresServer;
+import io.mortise.testserver.PostgresServer;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

@@ -19,7 +19,7 @@ import io.mortise.spi.SessionNotification;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.RerunIfPaused;
 import io.mortise.testkit.server.FaultInjectionProxy;
-import io.mortise.testkit.server.PostgresServer;
+import io.mortise.testserver.PostgresServer;
 import io.mortise.verification.log.RecordedLog;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;

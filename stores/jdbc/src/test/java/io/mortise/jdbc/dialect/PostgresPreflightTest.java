@@ -12,7 +12,7 @@ import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Reply;
 import io.mortise.spi.SessionNotification;
-import io.mortise.testkit.server.PostgresServer;
+import io.mortise.testserver.PostgresServer;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;

@@ -15,7 +15,7 @@ import io.mortise.spi.SessionId;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.server.FaultInjectionProxy;
 import io.mortise.testkit.server.FaultInjectionProxy.NetworkCondition;
-import io.mortise.testkit.server.PostgresServer;
+import io.mortise.testserver.PostgresServer;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
@@ -91,7 +91,8 @@ class PostgresTimeoutTest {
 
   private static int listeners(Connection connection) {
     String query =
-        "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'silent' AND query LIKE 'LISTEN %'";
+        "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'silent' AND query LIKE"
+            + " 'LISTEN %'";
     try (Statement statement = connection.createStatement();
         ResultSet row = statement.executeQuery(query)) {
       row.next();

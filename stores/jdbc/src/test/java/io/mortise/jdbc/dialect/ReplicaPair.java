@@ -4,7 +4,7 @@ import io.mortise.jdbc.DatabaseProduct;
 import io.mortise.jdbc.PostgresServers;
 import io.mortise.testkit.server.FaultInjectionProxy;
 import io.mortise.testkit.server.LocalServer;
-import io.mortise.testkit.server.PostgresServer;
+import io.mortise.testserver.PostgresServer;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;

@@ -4,7 +4,7 @@ import io.mortise.jdbc.JdbcStore;
 import io.mortise.jdbc.PostgresServers;
 import io.mortise.spi.LockStore;
 import io.mortise.testkit.contract.store.StoreClockContract;
-import io.mortise.testkit.server.PostgresServer;
+import io.mortise.testserver.PostgresServer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 

@@ -18,7 +18,7 @@ import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionNotification;
-import io.mortise.testkit.server.PostgresServer;
+import io.mortise.testserver.PostgresServer;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.time.Duration;

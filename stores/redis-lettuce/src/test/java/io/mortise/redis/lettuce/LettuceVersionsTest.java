@@ -3,7 +3,7 @@ package io.mortise.redis.lettuce;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.testkit.TestPrerequisites;
-import io.mortise.testkit.server.RedisServer;
+import io.mortise.testserver.RedisServer;
 import io.mortise.verification.library.LibraryVersions;
 import java.nio.file.Path;
 import org.junit.jupiter.params.ParameterizedTest;

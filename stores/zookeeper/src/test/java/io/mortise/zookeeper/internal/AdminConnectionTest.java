@@ -9,7 +9,7 @@ import io.mortise.spi.StoreUrl;
 import io.mortise.spi.time.Ticker;
 import io.mortise.testkit.RerunIfPaused;
 import io.mortise.testkit.server.FaultInjectionProxy;
-import io.mortise.testkit.server.ZooKeeperServer;
+import io.mortise.testserver.ZooKeeperServer;
 import io.mortise.zookeeper.TestServer;
 import java.time.Duration;
 import java.util.Set;

@@ -14,7 +14,7 @@ import io.mortise.admin.SessionInfo;
 import io.mortise.console.ClientProxy;
 import io.mortise.console.Console;
 import io.mortise.testkit.BoundedWait;
-import io.mortise.testkit.server.TestStore;
+import io.mortise.testserver.TestStore;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -22,10 +22,12 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** The page on a store without a clock, where only a waiter can detect dead holders. */
+@Tag("extended")
 class ClocklessPageTest {
   private static final Duration RENEWED_AGO = Duration.ofSeconds(11);
 

@@ -15,7 +15,7 @@ import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreUrl;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.server.JvmProcess;
-import io.mortise.testkit.server.TestStore;
+import io.mortise.testserver.TestStore;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;

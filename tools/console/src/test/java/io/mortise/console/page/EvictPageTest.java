@@ -11,15 +11,17 @@ import io.mortise.LockClient;
 import io.mortise.LockOptions;
 import io.mortise.console.ConsoleAction;
 import io.mortise.testkit.BoundedWait;
-import io.mortise.testkit.server.TestStore;
+import io.mortise.testserver.TestStore;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Evictions from the page, and limits of a page's actions. */
+@Tag("extended")
 class EvictPageTest {
   @RegisterExtension final ConsolePage console = new ConsolePage();
 

@@ -6,7 +6,7 @@ import com.microsoft.playwright.options.AriaRole;
 import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.testkit.BoundedWait;
-import io.mortise.testkit.server.TestStore;
+import io.mortise.testserver.TestStore;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.regex.Pattern;

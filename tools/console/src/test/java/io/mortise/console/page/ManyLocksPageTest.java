@@ -5,11 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.microsoft.playwright.Page;
 import io.mortise.LockClient;
-import io.mortise.testkit.server.TestStore;
+import io.mortise.testserver.TestStore;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** A list as long as a large installation's. */
+@Tag("extended")
 class ManyLocksPageTest {
   private static final int LOCKS = 10_000;
   private static final int MOST_ROWS = 400;

@@ -9,14 +9,16 @@ import com.microsoft.playwright.Page;
 import com.microsoft.playwright.options.BoundingBox;
 import io.mortise.Lease;
 import io.mortise.LockClient;
-import io.mortise.testkit.server.TestStore;
+import io.mortise.testserver.TestStore;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Overview, history, doctor, guarantees and hazards, with their downloads. */
+@Tag("extended")
 class OtherPagesTest {
   @RegisterExtension final ConsolePage console = new ConsolePage();
 

@@ -6,14 +6,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.options.ColorScheme;
 import io.mortise.LockClient;
-import io.mortise.testkit.server.TestStore;
+import io.mortise.testserver.TestStore;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** The page with a screen reader, with the keyboard only, and on a phone. */
+@Tag("extended")
 class PageAccessTest {
   private static final List<String> PAGES =
       List.of(
@@ -126,7 +128,8 @@ class PageAccessTest {
               if (pressed || !document.querySelector('main h1')) return;
               pressed = true;
               document.body.dispatchEvent(new KeyboardEvent('keydown', { key: '3', bubbles: true }));
-            }).observe(document, { subtree: true, childList: true });""");
+            }).observe(document, { subtree: true, childList: true });\
+            """);
     fill();
     console.open();
     assertThat(console.page().locator("h1")).hasText("Waits");

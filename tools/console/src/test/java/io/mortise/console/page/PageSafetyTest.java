@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.LockClient;
 import io.mortise.testkit.BoundedWait;
-import io.mortise.testkit.server.TestStore;
+import io.mortise.testserver.TestStore;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
@@ -65,7 +65,8 @@ class PageSafetyTest {
     console
         .page()
         .evaluate(
-            "() => { try { document.querySelector('h1').innerHTML = '<b>x</b>'; } catch (e) { console.error('refused: ' + e.name); } }");
+            "() => { try { document.querySelector('h1').innerHTML = '<b>x</b>'; } catch (e) {"
+                + " console.error('refused: ' + e.name); } }");
     BoundedWait.until(
         BoundedWait.ANSWER,
         "both are refused",

@@ -7,7 +7,7 @@ import com.microsoft.playwright.Page;
 import com.microsoft.playwright.options.ColorScheme;
 import io.mortise.Lease;
 import io.mortise.LockClient;
-import io.mortise.testkit.server.TestStore;
+import io.mortise.testserver.TestStore;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

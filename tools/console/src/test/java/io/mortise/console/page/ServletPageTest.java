@@ -12,7 +12,7 @@ import io.mortise.LockClient;
 import io.mortise.console.Console;
 import io.mortise.console.ConsoleAccess;
 import io.mortise.console.ConsoleServlet;
-import io.mortise.testkit.server.TestStore;
+import io.mortise.testserver.TestStore;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.net.URLEncoder;

@@ -5,12 +5,14 @@ import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertTha
 import com.microsoft.playwright.Locator;
 import io.mortise.Lease;
 import io.mortise.LockClient;
-import io.mortise.testkit.server.TestStore;
+import io.mortise.testserver.TestStore;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** The page of waits between processes. */
+@Tag("extended")
 class WaitsPageTest {
   @RegisterExtension final ConsolePage console = new ConsolePage();
 

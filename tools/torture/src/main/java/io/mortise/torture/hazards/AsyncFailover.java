@@ -3,7 +3,7 @@ package io.mortise.torture.hazards;
 import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.StoreUnavailableException;
-import io.mortise.testkit.server.RedisReplicaPair;
+import io.mortise.testserver.RedisReplicaPair;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;

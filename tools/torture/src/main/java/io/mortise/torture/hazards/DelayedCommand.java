@@ -4,7 +4,7 @@ import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.StoreUnavailableException;
 import io.mortise.spi.time.DurationText;
-import io.mortise.testkit.server.RedisServer;
+import io.mortise.testserver.RedisServer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;

@@ -3,7 +3,7 @@ package io.mortise.torture.hazards;
 import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.StoreUnavailableException;
-import io.mortise.testkit.server.EtcdServer.EtcdCluster;
+import io.mortise.testserver.EtcdServer.EtcdCluster;
 import io.mortise.torture.hazards.UnexpectedOutcomeException.NaiveLockSurvivedException;
 import java.io.UncheckedIOException;
 import java.time.Duration;

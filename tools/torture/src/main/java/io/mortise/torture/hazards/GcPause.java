@@ -2,7 +2,7 @@ package io.mortise.torture.hazards;
 
 import io.mortise.Lease;
 import io.mortise.LockClient;
-import io.mortise.testkit.server.RedisServer;
+import io.mortise.testserver.RedisServer;
 import java.time.Duration;
 
 /** A holder is paused for longer than its TTL: a long garbage collection, SIGSTOP. */

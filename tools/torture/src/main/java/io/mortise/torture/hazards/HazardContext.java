@@ -1,12 +1,12 @@
 package io.mortise.torture.hazards;
 
 import io.mortise.LockClient;
-import io.mortise.testkit.server.EtcdServer;
-import io.mortise.testkit.server.EtcdServer.EtcdCluster;
-import io.mortise.testkit.server.MemcachedServer;
-import io.mortise.testkit.server.MemcachedServer.RawMemcachedConnection;
-import io.mortise.testkit.server.RedisReplicaPair;
-import io.mortise.testkit.server.RedisServer;
+import io.mortise.testserver.EtcdServer;
+import io.mortise.testserver.EtcdServer.EtcdCluster;
+import io.mortise.testserver.MemcachedServer;
+import io.mortise.testserver.MemcachedServer.RawMemcachedConnection;
+import io.mortise.testserver.RedisReplicaPair;
+import io.mortise.testserver.RedisServer;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;

@@ -2,8 +2,8 @@ package io.mortise.torture.hazards;
 
 import io.mortise.Lease;
 import io.mortise.LockClient;
-import io.mortise.testkit.server.MemcachedServer;
-import io.mortise.testkit.server.MemcachedServer.RawMemcachedConnection;
+import io.mortise.testserver.MemcachedServer;
+import io.mortise.testserver.MemcachedServer.RawMemcachedConnection;
 import java.time.Duration;
 
 /** A full memcached without eviction: a contender's refused request deletes a lock. */

@@ -2,7 +2,7 @@ package io.mortise.torture.hazards;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.mortise.testkit.server.EtcdServer;
+import io.mortise.testserver.EtcdServer;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;

@@ -1,6 +1,6 @@
 package io.mortise.torture.hazards;
 
-import io.mortise.testkit.server.RawRedisConnection;
+import io.mortise.testserver.RawRedisConnection;
 import java.io.IOException;
 import java.util.Locale;
 

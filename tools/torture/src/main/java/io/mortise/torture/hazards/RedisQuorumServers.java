@@ -4,7 +4,7 @@ import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.LockException;
 import io.mortise.testkit.server.FaultInjectionProxy;
-import io.mortise.testkit.server.RedisServer;
+import io.mortise.testserver.RedisServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

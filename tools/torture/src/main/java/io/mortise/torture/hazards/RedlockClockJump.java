@@ -2,9 +2,9 @@ package io.mortise.torture.hazards;
 
 import io.mortise.Lease;
 import io.mortise.LockClient;
-import io.mortise.testkit.server.FakeClock;
 import io.mortise.testkit.server.FaultInjectionProxy;
-import io.mortise.testkit.server.RedisServer;
+import io.mortise.testserver.FakeClock;
+import io.mortise.testserver.RedisServer;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;

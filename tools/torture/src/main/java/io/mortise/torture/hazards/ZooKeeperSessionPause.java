@@ -2,7 +2,7 @@ package io.mortise.torture.hazards;
 
 import io.mortise.Lease;
 import io.mortise.LockClient;
-import io.mortise.testkit.server.ZooKeeperServer;
+import io.mortise.testserver.ZooKeeperServer;
 import java.io.IOException;
 import java.time.Duration;
 import org.apache.zookeeper.CreateMode;

@@ -1,5 +1,8 @@
 package io.mortise.torture.history;
 
+import io.mortise.spi.Mode;
+import io.mortise.testkit.history.CheckedHold;
+import io.mortise.testkit.history.HoldChecks;
 import io.mortise.torture.history.HistoryViolation.SafetyRule;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -104,74 +107,61 @@ final class LockHistory {
     return last < 0 ? 0 : Math.max(0, writes - last);
   }
 
-  /** Pairs of holds that certainly overlapped. */
+  private List<CheckedHold<ObservedHold>> holds() {
+    return observedHolds.stream()
+        .map(
+            hold ->
+                new CheckedHold<>(
+                    hold, Mode.EXCLUSIVE, hold.asked, hold.from, hold.sure, hold.token))
+        .toList();
+  }
+
+  /** Holds that began while another lasted for certain. */
   int overlaps(Consumer<HistoryViolation> historyViolations) {
-    List<ObservedHold> ordered = new ArrayList<>(observedHolds);
-    ordered.sort(Comparator.comparingLong(observedHold -> observedHold.from));
-    int overlaps = 0;
-    ObservedHold longest = null;
-    for (ObservedHold observedHold : ordered) {
-      if (longest != null && observedHold.from < longest.sure) {
-        overlaps++;
-        historyViolations.accept(
-            new HistoryViolation(
-                SafetyRule.EXCLUSION,
-                name,
-                observedHold.from,
-                String.format(
-                    Locale.ROOT,
-                    "%s held although %s still saw its lease valid %.3f ms later",
-                    observedHold,
-                    longest,
-                    (longest.sure - observedHold.from) / 1e6)));
-      }
-      longest = longest == null || observedHold.sure > longest.sure ? observedHold : longest;
-    }
-    return overlaps;
+    int[] overlaps = {0};
+    HoldChecks.exclusion(
+        holds(),
+        (hold, others) -> {
+          overlaps[0]++;
+          ObservedHold longest =
+              others.stream()
+                  .max(Comparator.comparingLong(CheckedHold::until))
+                  .orElseThrow()
+                  .holder();
+          historyViolations.accept(
+              new HistoryViolation(
+                  SafetyRule.EXCLUSION,
+                  name,
+                  hold.from(),
+                  String.format(
+                      Locale.ROOT,
+                      "%s held although %s still saw its lease valid %.3f ms later",
+                      hold.holder(),
+                      longest,
+                      (longest.sure - hold.from()) / 1e6)));
+        });
+    return overlaps[0];
   }
 
   void checkTokens(Consumer<HistoryViolation> historyViolations) {
-    Map<Long, ObservedHold> byToken = new HashMap<>();
-    List<ObservedHold> byFrom = new ArrayList<>();
-    for (ObservedHold observedHold : observedHolds) {
-      if (observedHold.token == 0) {
-        continue;
-      }
-      byFrom.add(observedHold);
-      ObservedHold same = byToken.putIfAbsent(observedHold.token, observedHold);
-      if (same != null) {
-        ObservedHold later = observedHold.from < same.from ? same : observedHold;
-        historyViolations.accept(
-            new HistoryViolation(
-                SafetyRule.UNIQUE_TOKENS,
-                name,
-                later.from,
-                later + " has the token of " + (later == same ? observedHold : same),
-                later.worker,
-                later.token));
-      }
-    }
-    List<ObservedHold> byAsked = new ArrayList<>(byFrom);
-    byFrom.sort(Comparator.comparingLong(observedHold -> observedHold.from));
-    byAsked.sort(Comparator.comparingLong(observedHold -> observedHold.asked));
-    ObservedHold greatest = null;
-    int next = 0;
-    for (ObservedHold observedHold : byAsked) {
-      while (next < byFrom.size() && byFrom.get(next).from < observedHold.asked) {
-        ObservedHold before = byFrom.get(next++);
-        greatest = greatest == null || before.token > greatest.token ? before : greatest;
-      }
-      if (greatest != null && greatest.token > observedHold.token) {
-        historyViolations.accept(
-            new HistoryViolation(
-                SafetyRule.RISING_TOKENS,
-                name,
-                observedHold.from,
-                observedHold + " asked when " + greatest + " had held",
-                observedHold.worker,
-                observedHold.token));
-      }
-    }
+    HoldChecks.tokens(
+        holds(),
+        (hold, first) ->
+            historyViolations.accept(
+                of(
+                    SafetyRule.UNIQUE_TOKENS,
+                    hold.holder(),
+                    hold.holder() + " has the token of " + first.holder())),
+        (hold, before) ->
+            historyViolations.accept(
+                of(
+                    SafetyRule.RISING_TOKENS,
+                    hold.holder(),
+                    hold.holder() + " asked when " + before.holder() + " had held")));
+  }
+
+  private HistoryViolation of(SafetyRule rule, ObservedHold hold, String text) {
+    return new HistoryViolation(rule, name, hold.from, text, hold.worker, hold.token);
   }
 
   /** The greatest token of holds before then. */

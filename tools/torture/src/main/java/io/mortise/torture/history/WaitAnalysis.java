@@ -1,5 +1,7 @@
 package io.mortise.torture.history;
 
+import io.mortise.testkit.history.CheckedWait;
+import io.mortise.testkit.history.HoldChecks;
 import io.mortise.torture.history.LockHistory.AcquireTrial;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -74,37 +76,30 @@ final class WaitAnalysis {
   }
 
   /**
-   * Finds waits that the store had shown in its queue, and that were overtaken by later requests.
-   * Ignores waits with a fault meanwhile.
+   * Waits that the store had shown in its queue, and that were overtaken by a worker that asked
+   * after that. Waits during which something went wrong are left out.
    *
-   * @param each receives the overtaken wait, and the latest possible overtaker
-   * @return the number of judged waits
+   * @param each is told of the one that was overtaken
+   * @return how many waits were judged
    */
   static int overtaken(LockHistory lock, FaultLog faultLog, Consumer<AcquireTrial> each) {
-    List<AcquireTrial> queued = new ArrayList<>();
-    for (AcquireTrial acquireTrial : lock.acquireTrials) {
-      boolean plain = acquireTrial.held() || acquireTrial.end() == EventKind.TIMED_OUT;
-      if (plain
-          && acquireTrial.queued() < acquireTrial.over()
-          && faultLog.isCalm(acquireTrial.asked(), acquireTrial.over())) {
-        queued.add(acquireTrial);
-      }
+    List<CheckedWait<AcquireTrial>> waits = new ArrayList<>();
+    int judged = 0;
+    for (AcquireTrial trial : lock.acquireTrials) {
+      boolean plain = trial.held() || trial.end() == EventKind.TIMED_OUT;
+      boolean counts =
+          plain && trial.queued() < trial.over() && faultLog.isCalm(trial.asked(), trial.over());
+      judged += counts ? 1 : 0;
+      waits.add(
+          new CheckedWait<>(
+              trial,
+              trial.asked(),
+              counts ? trial.queued() : Long.MAX_VALUE,
+              trial.over(),
+              trial.held(),
+              0));
     }
-    queued.sort(Comparator.comparingLong(AcquireTrial::queued));
-    List<AcquireTrial> served = new ArrayList<>();
-    lock.acquireTrials.stream().filter(AcquireTrial::held).forEach(served::add);
-    served.sort(Comparator.comparingLong(AcquireTrial::asked));
-    AcquireTrial last = null;
-    int next = 0;
-    for (AcquireTrial later : served) {
-      while (next < queued.size() && queued.get(next).queued() < later.asked()) {
-        AcquireTrial before = queued.get(next++);
-        last = last == null || before.over() > last.over() ? before : last;
-      }
-      if (last != null && last.over() > later.over()) {
-        each.accept(last);
-      }
-    }
-    return queued.size();
+    HoldChecks.fifo(waits, (wait, before) -> each.accept(before.waiter()));
+    return judged;
   }
 }

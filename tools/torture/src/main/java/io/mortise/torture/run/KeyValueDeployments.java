@@ -2,17 +2,17 @@ package io.mortise.torture.run;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.mortise.testkit.server.ConsulServer;
-import io.mortise.testkit.server.ConsulServer.ConsulCluster;
-import io.mortise.testkit.server.EtcdServer;
-import io.mortise.testkit.server.EtcdServer.EtcdCluster;
-import io.mortise.testkit.server.FakeClock;
 import io.mortise.testkit.server.LocalServer;
 import io.mortise.testkit.server.LocalServer.LocalCluster;
 import io.mortise.testkit.server.LossyDisk;
-import io.mortise.testkit.server.MemcachedServer;
-import io.mortise.testkit.server.MemcachedServer.RawMemcachedConnection;
-import io.mortise.testkit.server.NatsServer;
+import io.mortise.testserver.ConsulServer;
+import io.mortise.testserver.ConsulServer.ConsulCluster;
+import io.mortise.testserver.EtcdServer;
+import io.mortise.testserver.EtcdServer.EtcdCluster;
+import io.mortise.testserver.FakeClock;
+import io.mortise.testserver.MemcachedServer;
+import io.mortise.testserver.MemcachedServer.RawMemcachedConnection;
+import io.mortise.testserver.NatsServer;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;

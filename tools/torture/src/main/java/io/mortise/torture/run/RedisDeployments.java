@@ -1,12 +1,12 @@
 package io.mortise.torture.run;
 
 import io.mortise.testkit.BoundedWait;
-import io.mortise.testkit.server.FakeClock;
 import io.mortise.testkit.server.LossyDisk;
-import io.mortise.testkit.server.RedisCluster;
-import io.mortise.testkit.server.RedisReplicaPair;
-import io.mortise.testkit.server.RedisSentinels;
-import io.mortise.testkit.server.RedisServer;
+import io.mortise.testserver.FakeClock;
+import io.mortise.testserver.RedisCluster;
+import io.mortise.testserver.RedisReplicaPair;
+import io.mortise.testserver.RedisSentinels;
+import io.mortise.testserver.RedisServer;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;

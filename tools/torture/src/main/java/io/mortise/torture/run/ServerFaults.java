@@ -1,8 +1,8 @@
 package io.mortise.torture.run;
 
-import io.mortise.testkit.server.FakeClock;
 import io.mortise.testkit.server.LocalServer;
 import io.mortise.testkit.server.LossyDisk;
+import io.mortise.testserver.FakeClock;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;

@@ -1,14 +1,14 @@
 package io.mortise.torture.run;
 
-import io.mortise.testkit.server.FakeClock;
-import io.mortise.testkit.server.H2Server;
 import io.mortise.testkit.server.LocalServer;
 import io.mortise.testkit.server.LossyDisk;
-import io.mortise.testkit.server.MariaDbServer;
-import io.mortise.testkit.server.MySqlServer;
-import io.mortise.testkit.server.PostgresServer;
-import io.mortise.testkit.server.ZooKeeperEnsemble;
-import io.mortise.testkit.server.ZooKeeperServer;
+import io.mortise.testserver.FakeClock;
+import io.mortise.testserver.H2Server;
+import io.mortise.testserver.MariaDbServer;
+import io.mortise.testserver.MySqlServer;
+import io.mortise.testserver.PostgresServer;
+import io.mortise.testserver.ZooKeeperEnsemble;
+import io.mortise.testserver.ZooKeeperServer;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.testkit.RerunIfPaused;
-import io.mortise.testkit.server.FakeClock;
+import io.mortise.testserver.FakeClock;
 import java.io.OutputStream;
 import java.io.PrintStream;
 import java.nio.file.Path;

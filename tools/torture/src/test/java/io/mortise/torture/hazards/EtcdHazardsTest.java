@@ -3,6 +3,7 @@ package io.mortise.torture.hazards;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.testkit.RerunIfPaused;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -12,6 +13,7 @@ import org.junit.jupiter.api.Timeout;
  */
 @Timeout(180)
 @RerunIfPaused
+@Tag("extended")
 class EtcdHazardsTest {
   @Test
   void givenLeaderThatStoodStill_whenItRevokesLiveLeases_thenTheHolderKeepsItsLock()

@@ -10,7 +10,7 @@ import io.mortise.spi.Mode;
 import io.mortise.spi.StoreUrl;
 import io.mortise.testkit.SessionDriver;
 import io.mortise.testkit.server.LocalServer;
-import io.mortise.testkit.server.RedisSecurity;
+import io.mortise.testkit.server.TlsCertificate;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.assertj.core.api.AbstractThrowableAssert;
@@ -54,7 +54,7 @@ public abstract class TlsContract<S extends LocalServer> {
 
   @Test
   void givenServerWithTls_thenLocksAreKeptOverIt_andEachMismatchIsTold() {
-    RedisSecurity certificate = RedisSecurity.make(folder, "", "");
+    TlsCertificate certificate = TlsCertificate.make(folder);
     String fails = "TLS to " + product() + " fails";
     try (S server = start(certificate.certificate(), certificate.key())) {
       String tls = server.url().replace(":" + server.port(), ":" + tlsPort(server));
