@@ -29,6 +29,8 @@ final class HiddenMembers {
           // The drivers of PostgreSQL and MariaDB make them by their names.
           "io.mortise.jdbc.driver.EagerSocketFactory",
           "io.mortise.jdbc.driver.ReplyTimeoutSocketFactory",
+          // ServiceLoader makes it.
+          "io.mortise.recipe.engine.EngineRecipeProvider",
           // Module simulation has no threads to block, and counts the objects of an engine.
           "io.mortise.internal.engine.Engine.extendAsync",
           "io.mortise.internal.engine.Engine.keepShutAsync",

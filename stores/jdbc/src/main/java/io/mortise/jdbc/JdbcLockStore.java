@@ -253,7 +253,7 @@ final class JdbcLockStore implements LockStore {
 
   @Override
   public CompletionStage<Reply.Ended> evict(LockName name, AttemptId attempt, Eviction how) {
-    // Judged first, in a step of its own: what the eviction reads of the session may be stale.
+    // Judged first, in a step of its own: the eviction may read a stale session.
     return (strict ? CompletableFuture.completedFuture(true) : judge(attempt.session()))
         .thenCompose(
             judged ->

@@ -335,7 +335,6 @@ final class JdbcSession implements StoreSession, NotifiedSession {
     private final Consumer<Reply> sink;
     private @Nullable Reply reply;
     private boolean omittedFromBatch;
-    private boolean wasGuessed;
 
     RequestTask(Request request, Consumer<Reply> sink) {
       this.request = request;
@@ -377,10 +376,9 @@ final class JdbcSession implements StoreSession, NotifiedSession {
                 ? storeConnection.repository.applyFastToNew(acquire, storeConnection::now)
                 : storeConnection.repository.applyFast(request, storeConnection::now);
       }
-      if (reply == null && !wasGuessed && isGuessed()) {
-        take(storeConnection.contended(List.of(request)).get(0));
+      if (reply == null && isGuessed()) {
+        take(storeConnection.contended(request));
       }
-      wasGuessed = false;
       return reply != null;
     }
 
@@ -394,14 +392,7 @@ final class JdbcSession implements StoreSession, NotifiedSession {
           && !(request instanceof Request.Acquire acquire && !acquire.queue());
     }
 
-    @Override
-    public boolean isContended() {
-      return isGuessed() && (omittedFromBatch || !hasFastPath());
-    }
-
-    @Override
-    public void take(ContendedRequest contendedRequest) {
-      wasGuessed = true;
+    private void take(ContendedRequest contendedRequest) {
       reply = contendedRequest.reply();
       if (request instanceof Request.Acquire) {
         return;

@@ -83,7 +83,6 @@ public final class JdbcStore {
   private static final String IN_FLIGHT_LIMIT = "max-in-flight";
   private static final Duration MAX_IN_FLIGHT = Duration.ofSeconds(5);
 
-  /** What stores of documents call it. */
   private static final String TIMEOUT = "timeout";
 
   private static final Duration LEAST_TIMEOUT = Duration.ofMillis(100);

@@ -5,7 +5,7 @@ import io.mortise.spi.LockStoreProvider;
 import io.mortise.spi.StoreUrl;
 import java.util.Set;
 
-/** Opens the stores of this module by URL; see {@link JdbcStore} for what stands in it. */
+/** Opens the stores of this module by URL; {@link JdbcStore} lists their parameters. */
 public final class JdbcStoreProvider implements LockStoreProvider {
   /** For {@link java.util.ServiceLoader}. */
   public JdbcStoreProvider() {}

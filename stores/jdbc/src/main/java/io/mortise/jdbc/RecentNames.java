@@ -5,9 +5,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * Which locks this process has been answered about, so that they most likely have a row: a bit for
- * the hash of each name, whatever their number. What it says wrongly costs a statement in vain.
- * Thread-safe.
+ * Names of locks that most likely have a row, since this process has had an answer about them: one
+ * bit for the hash of each name, in constant space. A wrong answer costs a statement without
+ * effect. Thread-safe.
  */
 final class RecentNames {
   private static final int BITS = 1 << 16;

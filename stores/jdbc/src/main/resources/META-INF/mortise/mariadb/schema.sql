@@ -86,7 +86,7 @@ CREATE TABLE IF NOT EXISTS mortise_wait (
   UNIQUE KEY mortise_wait_attempt (namespace, name, attempt)
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
 
--- What a session has to be told, until it says that it knows, or until the hold has ended.
+-- Notifications of a session, until it acknowledges them, or until the hold has ended.
 CREATE TABLE IF NOT EXISTS mortise_news (
   id      BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
   session VARCHAR(12) NOT NULL,
@@ -102,7 +102,7 @@ CREATE TABLE IF NOT EXISTS mortise_news (
   KEY mortise_news_attempt (attempt)
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
 
--- Small texts that recipes keep beside the locks, such as what was done once. Rows go when their time is over.
+-- Small texts that recipes keep beside the locks, such as the result of a task that runs once. Rows go when their time is over.
 CREATE TABLE IF NOT EXISTS mortise_fact (
   namespace  VARCHAR(100) NOT NULL,
   name       VARCHAR(512) NOT NULL,

@@ -84,7 +84,7 @@ CREATE TABLE IF NOT EXISTS mortise_wait (
 ) WITHOUT ROWID;
 CREATE UNIQUE INDEX IF NOT EXISTS mortise_wait_attempt ON mortise_wait (namespace, name, attempt);
 
--- What a session has to be told, until it says that it knows, or until the hold has ended.
+-- Notifications of a session, until it acknowledges them, or until the hold has ended.
 CREATE TABLE IF NOT EXISTS mortise_news (
   id      INTEGER PRIMARY KEY AUTOINCREMENT,
   session TEXT    NOT NULL,
@@ -100,7 +100,7 @@ CREATE TABLE IF NOT EXISTS mortise_news (
 CREATE INDEX IF NOT EXISTS mortise_news_session ON mortise_news (session, id);
 CREATE INDEX IF NOT EXISTS mortise_news_attempt ON mortise_news (attempt);
 
--- Small texts that recipes keep beside the locks, such as what was done once. Rows go when their time is over.
+-- Small texts that recipes keep beside the locks, such as the result of a task that runs once. Rows go when their time is over.
 CREATE TABLE IF NOT EXISTS mortise_fact (
   namespace  TEXT NOT NULL,
   name       TEXT NOT NULL,

@@ -25,7 +25,7 @@ import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A store over what applications and frameworks hand in as a data source. */
+/** A store over data sources of applications and frameworks. */
 @ParameterizedClass
 @EnumSource
 class DataSourceTest {

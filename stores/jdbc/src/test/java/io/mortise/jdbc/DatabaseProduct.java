@@ -10,6 +10,7 @@ import io.mortise.testserver.MySqlServer;
 import io.mortise.testserver.PostgresServer;
 import java.sql.SQLException;
 import java.util.Optional;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.h2.jdbcx.JdbcDataSource;
 import org.mariadb.jdbc.MariaDbDataSource;
@@ -111,6 +112,15 @@ public enum DatabaseProduct {
       return H2Server.start(clock);
     }
   };
+
+  /**
+   * Servers that ordinary tests run on: PostgreSQL and MariaDB; with the extended tests MySQL too.
+   */
+  public static Stream<DatabaseProduct> servers() {
+    return Boolean.getBoolean("mortise.ci")
+        ? Stream.of(POSTGRESQL, MYSQL, MARIADB)
+        : Stream.of(POSTGRESQL, MARIADB);
+  }
 
   /** New connections to one, as an application has them. */
   public abstract DataSource source(String url) throws SQLException;

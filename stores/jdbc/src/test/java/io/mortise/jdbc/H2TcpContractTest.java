@@ -5,7 +5,7 @@ import io.mortise.testkit.contract.store.LockStoreContract;
 import org.junit.jupiter.api.Tag;
 
 @ContractFor("jdbc:h2")
-@Tag("extended")
+@Tag("product")
 class H2TcpContractTest extends LockStoreContract {
   H2TcpContractTest() {
     super(new H2UnderTest(H2UnderTest.Kind.TCP));

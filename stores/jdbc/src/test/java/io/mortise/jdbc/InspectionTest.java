@@ -26,7 +26,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a look at the tables shows besides that of every store. */
+/** Inspections of the tables, beside those of every store. */
 class InspectionTest {
   private static final Duration LONG = Duration.ofSeconds(60);
   private static final LockName NAME = LockName.of("wanted");

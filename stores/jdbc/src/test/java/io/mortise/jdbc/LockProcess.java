@@ -31,7 +31,7 @@ public final class LockProcess implements AutoCloseable {
   /**
    * The same.
    *
-   * @param prefix what stands before the command, to change what it sees of its host
+   * @param prefix prefix of the command, which changes its view of the host
    */
   public static LockProcess start(
       List<String> prefix, String what, String url, Duration ttl, String... more) {

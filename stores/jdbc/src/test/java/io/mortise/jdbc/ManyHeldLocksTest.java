@@ -136,7 +136,7 @@ class ManyHeldLocksTest {
       long taken = System.nanoTime() - began;
       assertThat(granted).allMatch(Reply.Granted.class::isInstance);
 
-      // Whatever is written to a lock's row changes how its holder is shown.
+      // Every write to a lock's row changes the view of its holder.
       Set<Page<LockInfo>> before = pages(store, 1000, false);
       long[] renewals = new long[RENEWALS];
       for (int i = 0; i < RENEWALS; i++) {

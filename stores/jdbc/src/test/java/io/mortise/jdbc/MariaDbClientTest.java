@@ -5,7 +5,7 @@ import io.mortise.testkit.contract.client.LockClientContract;
 import org.junit.jupiter.api.Tag;
 
 @ContractFor("jdbc:mariadb")
-@Tag("extended")
+@Tag("product")
 class MariaDbClientTest extends LockClientContract {
   MariaDbClientTest() {
     super(new MySqlUnderTest(MySqlServers.MARIADB));

@@ -5,7 +5,7 @@ import io.mortise.testkit.contract.client.LockClientContract;
 import org.junit.jupiter.api.Tag;
 
 @ContractFor("jdbc:mysql")
-@Tag("extended")
+@Tag("product")
 class MySqlClientTest extends LockClientContract {
   MySqlClientTest() {
     super(new MySqlUnderTest(MySqlServers.MYSQL));

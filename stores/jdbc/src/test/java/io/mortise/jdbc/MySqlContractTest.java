@@ -5,7 +5,7 @@ import io.mortise.testkit.contract.store.LockStoreContract;
 import org.junit.jupiter.api.Tag;
 
 @ContractFor("jdbc:mysql")
-@Tag("extended")
+@Tag("product")
 class MySqlContractTest extends LockStoreContract {
   MySqlContractTest() {
     super(new MySqlUnderTest(MySqlServers.MYSQL));

@@ -5,7 +5,7 @@ import io.mortise.testkit.contract.differential.DifferentialContract;
 import org.junit.jupiter.api.Tag;
 
 @ContractFor("jdbc:mysql")
-@Tag("extended")
+@Tag("product")
 class MySqlDifferentialTest extends DifferentialContract {
   MySqlDifferentialTest() {
     super(() -> new MySqlUnderTest(MySqlServers.MYSQL));

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a store says of its server holds no password. */
+/** A store's messages about its server hold no password. */
 class PasswordRedactorTest {
   private static String all(Throwable error) {
     StringWriter text = new StringWriter();

@@ -15,7 +15,7 @@ public final class PowerLossDisks {
         && "root".equals(System.getProperty("user.name"));
   }
 
-  /** One; skips the test where there is none, which happens to who is not root. */
+  /** A disk; skips the test where there is none, as without root. */
   public static LossyDisk lossy() {
     Optional<LossyDisk> disk = LossyDisk.mount();
     Assumptions.assumeTrue(

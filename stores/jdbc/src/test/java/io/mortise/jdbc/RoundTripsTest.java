@@ -13,10 +13,7 @@ import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.testkit.BoundedWait;
-import java.sql.Connection;
-import java.sql.DriverManager;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,13 +26,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * How often a server is asked, where each time costs what the network is slow. All that a process
- * asks goes by one connection, so what one step takes delays those of other locks.
+ * Counts round trips to a server, each of which takes as long as the network. All requests of a
+ * process share one connection, so each step delays those of other locks.
  */
 @Tag("extended")
 class RoundTripsTest {
   private static final int TRIES = 20;
-  private static final int LOCKS = 5;
   private static final int CROWD = 40;
   private static final Duration TTL = Duration.ofMinutes(1);
 
@@ -122,41 +118,6 @@ class RoundTripsTest {
 
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
-  void givenManyContendedLocks_whenAskedForAtOnce_thenAFewTextsServeThem(
-      DatabaseProduct databaseProduct) throws Exception {
-    try (SeparateProcesses separateProcesses = new SeparateProcesses(databaseProduct)) {
-      CountingDataSource counting = separateProcesses.counting;
-      TestSession holder = separateProcesses.here;
-      TestSession waiter = separateProcesses.elsewhere;
-      long fewest = Long.MAX_VALUE;
-      for (int i = 0; i < TRIES; i++) {
-        List<Request> releases = new ArrayList<>();
-        List<AttemptId> waiting = new ArrayList<>();
-        for (int k = 0; k < LOCKS; k++) {
-          String name = i + "/" + k;
-          AttemptId held = holder.attempt();
-          holder.granted(name, held);
-          AttemptId next = waiter.attempt();
-          assertThat(waiter.acquire(name, next)).isInstanceOf(Reply.Queued.class);
-          waiting.add(next);
-          releases.add(new Request.Abandon(LockName.of(name), held));
-        }
-        long before = counting.count();
-        atOnce(separateProcesses.store, holder, releases)
-            .forEach(reply -> assertThat(TestSession.get(reply)).isInstanceOf(Reply.Ended.class));
-        fewest = Math.min(fewest, counting.count() - before);
-        for (int k = 0; k < LOCKS; k++) {
-          assertThat(waiter.granted(i + "/" + k, waiting.get(k)).token()).isPositive();
-          waiter.abandon(i + "/" + k, waiting.get(k));
-        }
-      }
-      // What kept the executor busy ends, a try as if nobody waited, and the step that all share.
-      assertThat(fewest).isLessThanOrEqualTo(3);
-    }
-  }
-
-  @ParameterizedTest
-  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
   void givenACrowdOfOneLock_whenAllAskAtOnce_thenItsRowIsReadForAllOfThem(
       DatabaseProduct databaseProduct) throws Exception {
     try (SeparateProcesses separateProcesses = new SeparateProcesses(databaseProduct)) {
@@ -185,45 +146,9 @@ class RoundTripsTest {
         }
         fewest = Math.min(fewest, counting.count() - before);
       }
-      // What kept the executor busy, the first of them, and reading and ending for all others.
+      // The task that kept the executor busy, the first request, and a read and an end for all
+      // others.
       assertThat(fewest).isLessThanOrEqualTo(6);
-    }
-  }
-
-  @ParameterizedTest
-  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
-  void givenLockedRow_whenManyContendedLocksAreAskedForAtOnce_thenTheOthersAreServed(
-      DatabaseProduct databaseProduct) throws Exception {
-    try (SeparateProcesses separateProcesses = new SeparateProcesses(databaseProduct);
-        Connection keeping = DriverManager.getConnection(url(databaseProduct))) {
-      TestSession holder = separateProcesses.here;
-      TestSession waiter = separateProcesses.elsewhere;
-      List<Request> releases = new ArrayList<>();
-      for (int k = 0; k < LOCKS; k++) {
-        AttemptId held = holder.attempt();
-        holder.granted("lock " + k, held);
-        waiter.acquire("lock " + k, waiter.attempt());
-        releases.add(new Request.Abandon(LockName.of("lock " + k), held));
-      }
-      keeping.setAutoCommit(false);
-      try (Statement keep = keeping.createStatement()) {
-        keep.execute(
-            "SELECT 1 FROM mortise_lock WHERE namespace = '"
-                + namespace
-                + "' AND name = 'lock 2' FOR UPDATE");
-      }
-      List<CompletableFuture<Reply>> replies = atOnce(separateProcesses.store, holder, releases);
-      for (int k = 0; k < LOCKS; k++) {
-        if (k != 2) {
-          assertThat(((Reply.Ended) TestSession.get(replies.get(k))).was())
-              .isEqualTo(Reply.AttemptState.HELD);
-        }
-      }
-      Reply failed = TestSession.get(replies.get(2));
-      assertThat(failed).isInstanceOf(Reply.Failed.class);
-      keeping.rollback();
-      assertThat(((Reply.Ended) holder.submit(releases.get(2))).was())
-          .isEqualTo(Reply.AttemptState.HELD);
     }
   }
 

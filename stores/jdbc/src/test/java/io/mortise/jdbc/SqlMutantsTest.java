@@ -88,7 +88,7 @@ class SqlMutantsTest {
         List.of("h2", "shared"),
         List.of("table.StatementsTest"),
         "H2DifferentialTest",
-        "H2MemContractTest",
+        "H2FileContractTest",
         "H2ClientTest",
         "dialect.H2FileTest",
         "dialect.H2RowLockTest",

@@ -5,7 +5,7 @@ import io.mortise.testkit.contract.client.LockClientContract;
 import org.junit.jupiter.api.Tag;
 
 @ContractFor("jdbc:sqlite")
-@Tag("extended")
+@Tag("product")
 class SqliteClientTest extends LockClientContract {
   SqliteClientTest() {
     super(new SqliteUnderTest());

@@ -21,7 +21,7 @@ import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What dead processes and idle locks left is removed by a sweep. */
+/** A sweep removes the rows of dead processes and idle locks. */
 class SweepTest {
   private static final Duration LONG = Duration.ofSeconds(60);
 

@@ -5,7 +5,7 @@ import io.mortise.spi.Request;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** What is asked of one lock at a time. */
+/** The requests on one lock that one statement may serve. */
 final class BatchEntry {
   StoreTask task;
 
@@ -15,7 +15,10 @@ final class BatchEntry {
   final boolean hasFastPath;
   boolean answered;
 
-  /** Something of the same lock waits behind it already: what comes next must not overtake. */
+  /**
+   * Whether another request on the same lock waits behind this entry; later ones must not overtake
+   * it.
+   */
   boolean isFollowed;
 
   BatchEntry(StoreTask task) {
@@ -23,7 +26,7 @@ final class BatchEntry {
     this.hasFastPath = task.hasFastPath();
   }
 
-  /** Takes in what comes after it; false if the two cannot go together. */
+  /** Adds the next request on the lock; false if one statement cannot serve both. */
   boolean takesIn(StoreTask next) {
     if (precedingRelease == null
         && !isFollowed

@@ -1,27 +1,19 @@
 package io.mortise.jdbc.batch;
 
-import io.mortise.jdbc.table.ContendedRequest;
 import io.mortise.jdbc.table.Database.ErrorKind;
 import io.mortise.jdbc.table.LockRepository;
 import io.mortise.spi.Reply;
-import io.mortise.spi.Request;
 import java.sql.SQLException;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Objects;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Requests of different locks that travel together. Where a try fails, each of them can be served
- * alone; if some of it may have been committed, they remember that nobody knows. Used by the leader
- * of its {@link ConnectionExecutor} only.
+ * Serves requests on different locks by one statement. After a failure each of them can be served
+ * alone; if parts may have been committed, the requests are marked as possibly executed. Used by
+ * the leader of its {@link ConnectionExecutor} only.
  */
 final class BatchExecutor {
-  /** Steps on contended locks in one text. */
-  private static final int AT_ONCE = 16;
-
   private final TransactionAttempt transactionAttempt;
   private final ReplyDispatcher replyDispatcher;
 
@@ -93,44 +85,6 @@ final class BatchExecutor {
     return List.of(task);
   }
 
-  /**
-   * Answers by few texts whom it can, of those that are known to be in somebody's way.
-   *
-   * @param left loses those that need no more
-   */
-  void contended(List<StoreTask> left) {
-    if (left.size() < 2) {
-      return;
-    }
-    List<StoreTask> asked = left.stream().filter(StoreTask::isContended).toList();
-    for (int from = 0; asked.size() - from > 1; from += AT_ONCE) {
-      left.removeAll(contendedAtOnce(asked.subList(from, Math.min(from + AT_ONCE, asked.size()))));
-    }
-  }
-
-  private Set<StoreTask> contendedAtOnce(List<StoreTask> asked) {
-    List<Request> requests =
-        asked.stream().map(task -> Objects.requireNonNull(task.request())).toList();
-    List<ContendedRequest> contendedRequests = new ArrayList<>();
-    BatchFailure batchFailure =
-        attempt(storeConnection -> contendedRequests.addAll(storeConnection.contended(requests)));
-    Set<StoreTask> over = new HashSet<>();
-    if (batchFailure != null) {
-      asked.stream().filter(batchFailure::isOver).forEach(over::add);
-      return over;
-    }
-    List<StoreTask> answered = new ArrayList<>();
-    for (int i = 0; i < contendedRequests.size(); i++) {
-      asked.get(i).take(contendedRequests.get(i));
-      if (contendedRequests.get(i).isDone()) {
-        answered.add(asked.get(i));
-      }
-    }
-    replyDispatcher.done(answered);
-    over.addAll(answered);
-    return over;
-  }
-
   private @Nullable BatchFailure attempt(TransactionRunner.ConnectionAction doing) {
     partlyDone = false;
     TransactionFailure transactionFailure =
@@ -146,7 +100,7 @@ final class BatchExecutor {
     return transactionFailure == null ? null : new BatchFailure(transactionFailure, partlyDone);
   }
 
-  /** What became of requests that travelled together in vain. */
+  /** A failed try to serve several requests by one statement. */
   private final class BatchFailure {
     private final TransactionFailure transactionFailure;
     private final boolean partly;

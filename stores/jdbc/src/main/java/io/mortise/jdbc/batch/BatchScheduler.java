@@ -16,13 +16,13 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a server is asked for what has gathered at a {@link ConnectionExecutor}. The requests that
- * one statement may answer travel together (see {@code LockRepository.together}); every other one,
- * and whom that statement left out, gets a transaction of its own. Of several on one lock, those
- * behind the first share a transaction where the connection takes several statements in one text;
- * elsewhere each of them would lengthen it by its round trips. One whose row somebody else has
- * locked is set aside and tried again later, and those of the same lock behind it, so that a slow
- * row holds up nobody else. Used by the leader of that executor only.
+ * Serves the tasks that have gathered at a {@link ConnectionExecutor}, on a server. Requests with a
+ * fast path share one statement ({@link LockRepository#executeBatch}); all others, and those that
+ * the statement left out, get a transaction each. Of several requests on one lock, those behind the
+ * first share a transaction where the connection takes several statements in one text; elsewhere
+ * each of them would lengthen it by its round trips. A task whose row another transaction has
+ * locked is set aside and retried later, with the tasks of the same lock behind it, so that a slow
+ * row delays no other lock. Used by the leader of that executor only.
  */
 final class BatchScheduler {
   /** Requests on one lock in one transaction. */
@@ -188,11 +188,10 @@ final class BatchScheduler {
         left.add(batchEntry.task);
       }
     }
-    batchExecutor.contended(left);
     left.forEach(this::serve);
   }
 
-  /** Looks once more at a row that was locked, before others travel with who wants it. */
+  /** Checks a row that was locked, before the task that wants it shares a statement with others. */
   private boolean isStillLocked(BatchEntry batchEntry) {
     StoreTask oldest =
         batchEntry.precedingRelease == null ? batchEntry.task : batchEntry.precedingRelease;

@@ -11,7 +11,7 @@ import java.util.concurrent.ThreadLocalRandom;
 /**
  * Tasks whose row another transaction keeps locked, to be tried again in a while, and the tasks of
  * the same lock that came after them. Used by the leader of its {@link ConnectionExecutor} only.
- * What the executor's thread reads before it leads may be stale, for a moment.
+ * The executor's thread may read a stale state for a moment, before it leads.
  */
 public final class BlockedRowQueue {
   /**
@@ -39,7 +39,7 @@ public final class BlockedRowQueue {
     return empty;
   }
 
-  /** How long to wait before what is here is tried again; not above 0 if it is time. */
+  /** Time until the next retry; 0 or less if a retry is due. */
   long nanosLeft() {
     return until - ticker.nanos();
   }

@@ -19,15 +19,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One connection and the order of what is done on it.
+ * One connection, and the order of the tasks on it.
  *
  * <p><b>Natural batching.</b> A thread that submits a task while there is no leader takes the lead
  * and runs it: for an embedded database a hop to another thread costs more than the task. While
- * there is a leader, other threads only queue; what has gathered becomes the next transaction.
- * After a few rounds, or when another process is in the way, the lead goes to the executor's own
- * thread, so that no caller serves others for long. A server is asked by the executor's thread, or
- * by a thread that waits for its answer anyway ({@link #runOnCaller}, {@link BatchScheduler}); one
- * that an interrupt would break by the former only.
+ * there is a leader, other threads only queue; the tasks that have gathered become the next
+ * transaction. After a few rounds, or when another process is in the way, the lead goes to the
+ * executor's own thread, so that no caller serves others for long. A server is asked by the
+ * executor's thread, or by a thread that waits for its answer anyway ({@link #runOnCaller}, {@link
+ * BatchScheduler}); one that an interrupt would break by the former only.
  *
  * <p><b>Failures.</b> A transaction that lost against another is tried again, with jittered pauses
  * ({@link BackOff}), until the task is older than {@link io.mortise.spi.StoreProfile#maxInFlight};
@@ -143,9 +143,9 @@ public final class ConnectionExecutor implements AutoCloseable {
   }
 
   /**
-   * A thread that waits for what it has asked for does it itself, if that is all that there is to
-   * do. It may be kept for as long as a request may take. Never connects, and never retries a task
-   * whose row is locked: that is for the executor's thread.
+   * Has a thread that waits for its answer run its own task, if no others are queued. May block for
+   * as long as a request may take. Never connects, and never retries a task whose row is locked:
+   * that is for the executor's thread.
    */
   public void runOnCaller() {
     if (!database.callerHelps() || !leaderFollower.tryLeadAsCaller()) {
@@ -327,7 +327,7 @@ public final class ConnectionExecutor implements AutoCloseable {
     return database.profile().display();
   }
 
-  /** Fails what is left, waits for what is running (bounded), and closes the connection. */
+  /** Fails the queued tasks, waits (bounded) for the running one, and closes the connection. */
   @Override
   public void close() {
     closed = true;

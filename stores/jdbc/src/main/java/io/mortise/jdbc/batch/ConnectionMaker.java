@@ -1,71 +1,83 @@
 package io.mortise.jdbc.batch;
 
 import io.mortise.internal.runtime.CompletionStages;
-import io.mortise.jdbc.table.Database;
-import io.mortise.jdbc.table.StoreConnection;
 import io.mortise.spi.time.DurationText;
 import io.mortise.spi.time.Ticker;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
- * Makes the connections of a {@link TransactionRunner}. Those by a URL have time limits of ours. A
- * data source of the application may have none, and wait for ever for a server that has stood still
- * once. So it is asked on a thread of its own, and what comes too late is for the next who needs a
- * connection. Used by the leader only.
+ * Connects on threads of its own, which may be kept for long: a driver or a data source may have no
+ * time limit, and wait for ever for a server that has stood still once. A connection that comes too
+ * late goes to the next caller. Thread-safe.
+ *
+ * @param <C> a connection that is set up
  */
-final class ConnectionMaker {
-  private static final Logger log = LoggerFactory.getLogger(ConnectionMaker.class);
+public final class ConnectionMaker<C> {
+  private static final String THREAD = "mortise-jdbc-connect";
 
-  /** The time before a retry. Longer than a connect takes to fail by itself. */
-  private static final Duration HUNG = Duration.ofMinutes(3);
-
-  private final Database database;
-  private final Ticker ticker;
-
-  /** So long a connection that came too late is kept: its pool may miss it, and it may break. */
+  /** A connection that came too late is kept for so long: its pool may miss it. */
   private static final Duration KEPT = Duration.ofSeconds(15);
 
-  /** A connection that was asked for and not taken yet. */
-  private @Nullable CompletableFuture<StoreConnection> arriving;
+  private final Callable<C> source;
+  private final Duration hung;
+  private final Consumer<C> giveBack;
+  private final Ticker ticker;
 
-  private long askedAt;
+  /** Connects that no caller waits for, oldest first. */
+  private final ConcurrentLinkedQueue<PendingConnect<C>> pending = new ConcurrentLinkedQueue<>();
 
-  ConnectionMaker(Database database, Ticker ticker) {
-    this.database = database;
+  /** Connects that were given up and have not ended. */
+  private final AtomicInteger abandoned = new AtomicInteger();
+
+  private volatile boolean closed;
+
+  /**
+   * @param hung age at which a connect counts as hung, and another is tried; the more are hung, the
+   *     longer
+   * @param giveBack returns a connection that is not needed
+   */
+  public ConnectionMaker(Callable<C> source, Duration hung, Consumer<C> giveBack, Ticker ticker) {
+    this.source = source;
+    this.hung = hung;
+    this.giveBack = giveBack;
     this.ticker = ticker;
   }
 
+  /** A connect, which belongs to one caller or to {@link #pending}. */
+  private record PendingConnect<C>(CompletableFuture<C> connection, long since) {}
+
   /**
-   * Blocks, for half of what a request may take if it is a data source that is asked.
+   * Blocks, until the time is over at the latest.
    *
-   * @throws SQLTransientConnectionException if there is none by then
+   * @throws SQLTransientConnectionException if there is no connection by then
+   * @throws SQLException or an unchecked exception, as the source throws it
    */
-  StoreConnection connect() throws SQLException {
-    if (!database.borrows() || database.callerRuns()) {
-      return database.connect();
+  public C connect(Duration within) throws SQLException {
+    PendingConnect<C> own = takePending();
+    if (own == null) {
+      own = new PendingConnect<>(CompletionStages.detached(THREAD, source), ticker.nanos());
     }
-    Duration most = database.profile().maxInFlight().dividedBy(2);
-    CompletableFuture<StoreConnection> asked = asked();
     try {
-      StoreConnection made = asked.get(most.toNanos(), TimeUnit.NANOSECONDS);
-      arriving = null;
-      return made;
+      return own.connection.get(Math.max(0, within.toNanos()), TimeUnit.NANOSECONDS);
     } catch (TimeoutException e) {
-      throw none("within " + DurationText.format(most), e);
+      keep(own);
+      throw none("within " + DurationText.format(within), e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
+      keep(own);
       throw none("before the thread was interrupted", e);
     } catch (ExecutionException e) {
-      arriving = null;
       Throwable cause = CompletionStages.cause(e.getCause());
       if (cause instanceof SQLException failure) {
         throw failure;
@@ -78,42 +90,63 @@ final class ConnectionMaker {
     }
   }
 
-  private CompletableFuture<StoreConnection> asked() {
-    CompletableFuture<StoreConnection> asked = arriving;
-    if (asked != null) {
-      Duration most = asked.isDone() ? KEPT : HUNG;
-      if (ticker.nanos() - askedAt > most.toNanos()) {
-        close();
-        asked = null;
+  private @Nullable PendingConnect<C> takePending() {
+    PendingConnect<C> next;
+    while ((next = pending.poll()) != null) {
+      boolean isUsable =
+          next.connection.isDone()
+              ? !next.connection.isCompletedExceptionally()
+              : ticker.nanos() - next.since <= hung.toNanos() * (1 + abandoned.get());
+      if (isUsable) {
+        return next;
       }
+      abandon(next);
     }
-    if (asked == null) {
-      asked = CompletionStages.detached("mortise-jdbc-connect", database::connect);
-      arriving = asked;
-      askedAt = ticker.nanos();
+    return null;
+  }
+
+  private void keep(PendingConnect<C> late) {
+    pending.add(late);
+    var unused =
+        late.connection.whenComplete(
+            (made, failure) ->
+                CompletableFuture.delayedExecutor(
+                        KEPT.toNanos(), TimeUnit.NANOSECONDS, CompletionStages.detaching(THREAD))
+                    .execute(() -> abandonPending(late)));
+    if (closed) {
+      abandonPending(late);
     }
-    return asked;
+  }
+
+  private void abandonPending(PendingConnect<C> late) {
+    if (pending.remove(late)) {
+      abandon(late);
+    }
+  }
+
+  private void abandon(PendingConnect<C> given) {
+    abandoned.incrementAndGet();
+    var unused =
+        given.connection.whenComplete(
+            (made, failure) -> {
+              abandoned.decrementAndGet();
+              if (made != null) {
+                giveBack.accept(made);
+              }
+            });
   }
 
   private static SQLTransientConnectionException none(String when, Exception cause) {
     return new SQLTransientConnectionException(
-        "The data source gave no connection " + when, "08001", cause);
+        "The driver or data source gave no connection " + when, "08001", cause);
   }
 
-  /** Gives a connection back that arrives later. */
-  void close() {
-    CompletableFuture<StoreConnection> late = arriving;
-    arriving = null;
-    if (late != null) {
-      var unused = late.thenAccept(ConnectionMaker::giveBack);
-    }
-  }
-
-  private static void giveBack(StoreConnection late) {
-    try (late) {
-      late.detach();
-    } catch (SQLException e) {
-      log.debug("A connection that came too late was broken when it was given back.", e);
+  /** Gives back connections that arrive later. */
+  public void close() {
+    closed = true;
+    PendingConnect<C> next;
+    while ((next = pending.poll()) != null) {
+      abandon(next);
     }
   }
 }

@@ -37,7 +37,7 @@ final class LeaderFollower {
     HANDED_OVER
   }
 
-  /** What the executor's thread does. */
+  /** The work of a leader, and when the executor's thread should look for some. */
   interface LeaderTask {
     /** Works as the leader, which must resign, or offer the lead. */
     void work();

@@ -1,6 +1,5 @@
 package io.mortise.jdbc.batch;
 
-import io.mortise.jdbc.table.ContendedRequest;
 import io.mortise.jdbc.table.Database.ErrorKind;
 import io.mortise.jdbc.table.LockRepository;
 import io.mortise.jdbc.table.StoreConnection;
@@ -43,7 +42,7 @@ public abstract class StoreTask {
     return false;
   }
 
-  /** What it asks of a lock; null if it is something else. */
+  /** The request on a lock; null if the task is about something else. */
   public @Nullable Request request() {
     return null;
   }
@@ -72,16 +71,6 @@ public abstract class StoreTask {
     throw new UnsupportedOperationException();
   }
 
-  /** Whether {@link ContendedRequest} may do it, with those of other locks. */
-  public boolean isContended() {
-    return false;
-  }
-
-  /** It was tried so, in vain or not. */
-  public void take(ContendedRequest contendedRequest) {
-    throw new UnsupportedOperationException();
-  }
-
   /** Does it, inside a transaction. May be called again after a failure. */
   public abstract void run(StoreConnection storeConnection) throws SQLException;
 
@@ -91,13 +80,16 @@ public abstract class StoreTask {
   /** It is not, or nobody knows. Called once, with nothing held. */
   public abstract void failed(ErrorKind errorKind, boolean mayHaveRun, RuntimeException cause);
 
-  /** What a step computes. */
+  /** A step of a transaction, which computes a value. */
   @FunctionalInterface
   public interface TransactionStep<T> {
     T apply(StoreConnection storeConnection) throws SQLException;
   }
 
-  /** What may compute it without a transaction around it; null if not, and nothing was changed. */
+  /**
+   * A step that may compute the value outside a transaction; null if it could not, and changed
+   * nothing.
+   */
   @FunctionalInterface
   public interface FastPath<T> {
     @Nullable T apply(StoreConnection storeConnection) throws SQLException;

@@ -35,7 +35,7 @@ record TransactionFailure(ErrorKind errorKind, boolean mayHaveRun, RuntimeExcept
   }
 
   /**
-   * What an error means.
+   * Classifies an error.
    *
    * @param sent whether the commit was on its way
    */

@@ -36,6 +36,9 @@ final class TransactionRunner {
   /** A request that may take less than this connects anew instead of asking for up to a second. */
   private static final Duration TIME_TO_ASK = Duration.ofSeconds(3);
 
+  /** Longer than a connect takes to fail by itself. */
+  private static final Duration HUNG = Duration.ofMinutes(3);
+
   /** So often a connection is replaced whose user lacks a right. */
   private static final Duration BETWEEN_REPLACEMENTS = Duration.ofSeconds(1);
 
@@ -45,7 +48,7 @@ final class TransactionRunner {
   private final Database database;
   private final Ticker ticker;
   private final ReentrantLock transactionLock;
-  private final ConnectionMaker connectionMaker;
+  private final ConnectionMaker<StoreConnection> connectionMaker;
   private @Nullable StoreConnection storeConnection;
   private long lastUsed;
   private long madeAt;
@@ -81,7 +84,8 @@ final class TransactionRunner {
     this.database = database;
     this.ticker = ticker;
     this.transactionLock = transactionLock;
-    this.connectionMaker = new ConnectionMaker(database, ticker);
+    this.connectionMaker =
+        new ConnectionMaker<>(database::connect, HUNG, TransactionRunner::giveBack, ticker);
     if (!database.callerRuns()) {
       watch();
     }
@@ -126,7 +130,7 @@ final class TransactionRunner {
     ended = true;
   }
 
-  /** What is done in one transaction, or by one statement. */
+  /** Work in one transaction, or by one statement. */
   @FunctionalInterface
   interface ConnectionAction {
     void on(StoreConnection current) throws SQLException;
@@ -256,7 +260,7 @@ final class TransactionRunner {
         return new TransactionFailure(ErrorKind.BUSY, false, notConnected());
       } else if (current == null) {
         madeAfter = database.demotions();
-        current = connectionMaker.connect();
+        current = connect();
         storeConnection = current;
         madeAt = ticker.nanos();
         lackedAt = 0;
@@ -286,6 +290,21 @@ final class TransactionRunner {
     } finally {
       running = null;
       transactionLock.unlock();
+    }
+  }
+
+  /** Blocks; if a data source is asked, for half of the time that a request may take. */
+  private StoreConnection connect() throws SQLException {
+    return database.borrows() && !database.callerRuns()
+        ? connectionMaker.connect(database.profile().maxInFlight().dividedBy(2))
+        : database.connect();
+  }
+
+  private static void giveBack(StoreConnection late) {
+    try (late) {
+      late.detach();
+    } catch (SQLException e) {
+      log.debug("A connection that came too late was broken when it was given back.", e);
     }
   }
 

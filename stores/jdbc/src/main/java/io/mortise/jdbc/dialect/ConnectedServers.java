@@ -26,7 +26,7 @@ final class ConnectedServers {
   /**
    * @param tables a random id that was stored when the tables were made, and is replicated with
    *     them; empty if there is none
-   * @param server what differs between servers
+   * @param server a value that differs between servers
    */
   record DatabaseIdentity(String tables, String server) {
     /** Asks the server at the other end of a connection. */

@@ -26,9 +26,7 @@ import java.util.Set;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/**
- * What one database server does in its own way, beside its SQL files. Thread-safe; has no state.
- */
+/** The behaviour of one database product, beside its SQL files. Thread-safe; has no state. */
 public interface Dialect {
   /** The folder of its SQL files. */
   String folder();
@@ -41,7 +39,7 @@ public interface Dialect {
   /** Its name as the driver's metadata tells it, compared without case. */
   String product();
 
-  /** What a URL of it begins with, up to the second colon. */
+  /** The beginning of its URLs, up to the second colon. */
   default String scheme() {
     return "jdbc:" + folder();
   }
@@ -61,7 +59,8 @@ public interface Dialect {
 
   /**
    * The same product behind a pooler that gives out server connections for one transaction at a
-   * time: what is set on a connection, prepared or listened to is lost, or met by others.
+   * time: settings, prepared statements and subscriptions of a connection get lost, or other
+   * clients meet them.
    *
    * @param maxInFlight how long a request may be in flight
    * @throws IllegalArgumentException if that is not supported
@@ -96,10 +95,10 @@ public interface Dialect {
   }
 
   /**
-   * Bounds what a request may take, on a new connection in auto-commit mode.
+   * Sets the time limits of requests, on a new connection in auto-commit mode.
    *
    * @param store how to call it in a message
-   * @return what of its settings puts locks at risk, to be told once
+   * @return a warning about settings that put locks at risk, to be logged once
    * @throws io.mortise.StoreUnfitException if the server must not be used as it is now
    */
   Optional<String> setUp(Connection connection, String store, Duration maxInFlight)
@@ -170,10 +169,10 @@ public interface Dialect {
   /** Reads the settings that change what locks guarantee there. */
   StoreReport examine(Connection connection) throws SQLException;
 
-  /** What an error means for those who wait for an answer. */
+  /** Classifies an error for the tasks that wait for an answer. */
   ErrorKind errorKind(SQLException error);
 
-  /** What an error at the first connection means. */
+  /** The reason that an error at the first connection gives. */
   UnfitReason reason(SQLException error);
 
   /** Whether it failed since a certificate is not trusted. */
@@ -209,7 +208,10 @@ public interface Dialect {
     /** Another process has it for itself. */
     IN_USE,
     TOO_MANY_CONNECTIONS,
-    /** What was prepared is not there, or was there before: the connection is not one. */
+    /**
+     * A prepared statement is missing or exists already: a pooler switches between server
+     * connections.
+     */
     POOLED,
     /** It does not answer, or something else. */
     OTHER

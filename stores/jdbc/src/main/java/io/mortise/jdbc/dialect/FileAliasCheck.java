@@ -21,7 +21,7 @@ final class FileAliasCheck {
   private FileAliasCheck() {}
 
   /**
-   * What is wrong with a file, as the end of a sentence that begins with it; null if nothing is.
+   * The fault of a file, as the end of a sentence that begins with its name; null if there is none.
    *
    * @param real its path without links
    */

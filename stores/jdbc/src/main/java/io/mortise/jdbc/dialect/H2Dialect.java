@@ -28,7 +28,7 @@ import java.util.function.Predicate;
  * run on threads of ours only: H2 closes the file of a thread that is interrupted.
  */
 public final class H2Dialect implements Dialect {
-  /** What names no table of the user's. */
+  /** Statements that name no table, hence need no prefix. */
   static final SqlText TEXT = new SqlText("h2", SqlText.DEFAULT_PREFIX);
 
   private final H2SessionCleaner sessions = new H2SessionCleaner();
@@ -96,7 +96,7 @@ public final class H2Dialect implements Dialect {
   public Optional<String> setUp(Connection connection, String store, Duration maxInFlight)
       throws SQLException {
     connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
-    // Half of what a request may take, so that the last try ends in time.
+    // Half of a request's time limit, so that the last try ends in time.
     long half = maxInFlight.toMillis() / 2;
     try (NamedStatement namedStatement = new NamedStatement(connection, TEXT.statement("setup"))) {
       namedStatement

@@ -33,7 +33,7 @@ final class H2SessionCleaner {
     return lower.startsWith("jdbc:h2:tcp:") || lower.startsWith("jdbc:h2:ssl:");
   }
 
-  /** What remembers the session of this connection, which is open. */
+  /** An action that remembers the session of this open connection. */
   Runnable remembering(Connection connection) throws SQLException {
     Queue<AbandonedSession> all =
         left.computeIfAbsent(

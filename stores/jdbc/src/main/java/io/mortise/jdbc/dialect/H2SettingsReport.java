@@ -14,7 +14,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Locale;
 
-/** What the settings of an H2 database mean for locks. */
+/** Reports the settings of an H2 database that matter to locks. */
 final class H2SettingsReport {
   private static final SqlText TEXT = new SqlText("h2", SqlText.DEFAULT_PREFIX);
 

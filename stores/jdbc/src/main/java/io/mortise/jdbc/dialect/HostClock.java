@@ -101,7 +101,7 @@ final class HostClock {
     return new HostClock(boot, Long.parseLong(facts.getOrDefault("offset_us", "0")), wall);
   }
 
-  /** Begins at the time of day, but never before what the file has seen. */
+  /** Begins at the time of day, but never before the latest time in the file. */
   private static HostClock started(HostBoot boot, long latest, InstantSource wall) {
     long offset =
         boot.name().isEmpty() ? 0 : Math.max(micros(wall), latest) - boot.ticker().nanos() / 1000;

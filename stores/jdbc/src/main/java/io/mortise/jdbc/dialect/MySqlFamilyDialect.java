@@ -25,8 +25,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What MySQL and MariaDB have in common. Their time is asked for in UTC with the row in hand, by
- * SYSDATE, which unlike NOW is not that of the beginning of a statement that waited.
+ * The common part of MySQL and MariaDB. Statements read the time in UTC by SYSDATE, once they have
+ * the row: NOW would be the start of a statement that has waited.
  *
  * <p>READ COMMITTED, in which InnoDB locks no gaps but where two inserts of one key meet: steps on
  * different locks do not get into each other's way.
@@ -180,7 +180,7 @@ abstract sealed class MySqlFamilyDialect implements Dialect permits MySqlDialect
     return variables(connection, text().statement("server"));
   }
 
-  /** What a statement tells of the server's settings: names in lower case, and values. */
+  /** Reads settings of the server: names in lower case, and values. */
   static Map<String, String> variables(Connection connection, SqlText.SqlStatement asking)
       throws SQLException {
     Map<String, String> variables = new HashMap<>();
@@ -217,7 +217,7 @@ abstract sealed class MySqlFamilyDialect implements Dialect permits MySqlDialect
     checkWrites(variables, store);
     connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
     connection.setNetworkTimeout(Runnable::run, (int) maxInFlight.toMillis());
-    // So that a step that waits twice, tried for the last time, ends in time.
+    // An even number of quarters: a step that waits twice, on its last try, must end in time.
     long half = Math.max(2, maxInFlight.toSeconds() / 4 * 2);
     try (NamedStatement namedStatement =
         new NamedStatement(connection, text().statement("setup"))) {

@@ -7,7 +7,7 @@ import java.sql.SQLException;
 import java.util.HashMap;
 import java.util.Map;
 
-/** What the settings of a MySQL or MariaDB server mean for locks. */
+/** Reports the settings of a MySQL or MariaDB server that matter to locks. */
 final class MySqlSettingsReport {
   private final String store;
   private final SqlText text;

@@ -190,8 +190,8 @@ public final class PostgresDialect implements Dialect {
   }
 
   /**
-   * What a wait for a row, and a statement or a pause within a transaction may take, in ms; and how
-   * long a connection is silent before the server asks whether the client is there, in s.
+   * Limits of a wait for a row, and of a statement or a pause within a transaction, in ms; and the
+   * silence after which the server probes the client, in s.
    */
   private record PostgresTimeouts(long row, long statement, long keepalive) {
     /** A quarter for a statement, so that a step of two, tried for the last time, ends in time. */

@@ -8,9 +8,9 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What JDBC has no words for and the PostgreSQL driver can: to hear notifications, and to tell
- * which process of the server it was told of. By reflection, because the driver is the user's
- * choice and this module works without it.
+ * Abilities of the PostgreSQL driver beyond JDBC: it hears notifications, and knows the server's
+ * process id. By reflection, because the driver is the user's choice and this module works without
+ * it.
  */
 final class PostgresDriver {
   private final Class<?> connection;

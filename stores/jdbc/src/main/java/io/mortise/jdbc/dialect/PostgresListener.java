@@ -215,7 +215,7 @@ final class PostgresListener implements NotificationListener {
     }
     if (isNew) {
       isListening = false;
-      // What was told before LISTEN is not heard.
+      // Notifications from before LISTEN are not heard.
       look.run();
       prove();
     }
@@ -338,7 +338,7 @@ final class PostgresListener implements NotificationListener {
   }
 
   /**
-   * Waits for what is in flight (bounded), so that its connection is closed after this. One of a
+   * Waits (bounded) for requests in flight, so that their connection is closed afterwards. One of a
    * pool is given back once its wait for notifications is over, for a pool warns of an aborted one.
    */
   @Override

@@ -7,7 +7,7 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 
-/** What the settings of a PostgreSQL server mean for locks. */
+/** Reports the settings of a PostgreSQL server that matter to locks. */
 final class PostgresSettingsReport {
   /** In transactions; a grant and its release on a busy lock are two. */
   private static final long OLD_SNAPSHOT = 1_000;

@@ -155,7 +155,7 @@ public final class ServerDatabase implements Database {
         if (!there && !create) {
           throw missing();
         }
-        // Asked first: who may use the tables need not have the right to make some.
+        // Checked first: a user of the tables may lack the right to create them.
         if (!there || lockRepository.facts().isEmpty()) {
           make(connection, lockRepository, create);
         } else if (create && !isThere(connection, "fact")) {
@@ -424,7 +424,7 @@ public final class ServerDatabase implements Database {
     return profile;
   }
 
-  /** Half of what a request may take: the last try may take the other half. */
+  /** Half of a request's time limit: the last try may take the other half. */
   @Override
   public Duration retryTimeout() {
     return profile.maxInFlight().dividedBy(2);
@@ -479,7 +479,9 @@ public final class ServerDatabase implements Database {
     return source.connect();
   }
 
-  /** Which sessions need no notification by the server; none until this is called. */
+  /**
+   * Sets the sessions of this process, which need no notification by the server; none until then.
+   */
   public void localSessions(Predicate<SessionId> local) {
     isLocal = local;
   }

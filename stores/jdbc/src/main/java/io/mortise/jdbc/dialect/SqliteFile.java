@@ -344,7 +344,7 @@ public final class SqliteFile implements Database {
     return new StoreConnection(connection, lockRepository, new ImmediateTransactions(connection));
   }
 
-  /** Which sessions are known to be of processes that have ended; none until this is called. */
+  /** Sets the sessions of processes that are known to have ended; none until then. */
   public void endedProcesses(Predicate<SessionId> ended) {
     hasEnded = ended;
   }

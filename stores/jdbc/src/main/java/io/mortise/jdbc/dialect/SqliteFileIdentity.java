@@ -13,10 +13,7 @@ import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Which files an open database is made of, and whether somebody has put others in their place.
- * Thread-safe.
- */
+/** The files of an open database, and whether others have taken their place. Thread-safe. */
 final class SqliteFileIdentity {
   /** For how long one look at the file is good. */
   private static final long LOOK_NANOS = 1_000_000;
@@ -24,10 +21,10 @@ final class SqliteFileIdentity {
   private final Path real;
   private final Ticker ticker;
 
-  /** Which file it is, whatever its name; null if the file system does not tell. */
+  /** The identity of the file, independent of its name; null if the file system has none. */
   private final @Nullable Object key;
 
-  /** Which files each open connection has its log in. */
+  /** The log file of each open connection. */
   private final Map<Connection, WriteAheadLog> writeAheadLogs = new ConcurrentHashMap<>();
 
   private volatile boolean logIsReplaced;

@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 
-/** What the place and the settings of a SQLite file mean for locks. */
+/** Reports the place and the settings of a SQLite file that matter to locks. */
 final class SqliteSettingsReport {
   private static final long LITTLE = 16L << 20;
 

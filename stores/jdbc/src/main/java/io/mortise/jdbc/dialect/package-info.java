@@ -1,5 +1,5 @@
 /**
- * What one database says and does otherwise: {@code SqliteFile} and {@code ServerDatabase} open
+ * The peculiarities of each database: {@code SqliteFile} and {@code ServerDatabase} open
  * connections, a {@code Dialect} knows one server's traps, and a settings report reads how it is
  * set up. Not exported.
  */

@@ -104,9 +104,9 @@ final class DocumentConnection {
   }
 
   /**
-   * Ends a connection that is of no use: a pool must not lend it again. What it has begun is undone
-   * with it, where a driver that closes in good order might commit, or refuse. Does not block: a
-   * driver may take its leave of a server that does not answer.
+   * Ends a useless connection, which a pool must not lend again. The abort undoes an open
+   * transaction; a driver that closes in good order might commit it, or refuse to close. Does not
+   * block: a driver may say goodbye to a server that does not answer.
    */
   void close() {
     onClose.run();
@@ -120,7 +120,7 @@ final class DocumentConnection {
             });
   }
 
-  /** Cuts the connection. What another thread does on it fails. */
+  /** Cuts the connection; a call of another thread on it fails. */
   void abort() {
     try {
       connection.abort(Runnable::run);

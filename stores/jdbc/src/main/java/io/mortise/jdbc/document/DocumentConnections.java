@@ -5,6 +5,7 @@ import io.mortise.StoreUnfitException;
 import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.internal.runtime.DaemonThreads;
 import io.mortise.jdbc.batch.BackOff;
+import io.mortise.jdbc.batch.ConnectionMaker;
 import io.mortise.spi.time.DurationText;
 import io.mortise.spi.time.Ticker;
 import io.mortise.support.internal.store.SocketKeepAlive;
@@ -14,14 +15,11 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedDeque;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -52,16 +50,10 @@ final class DocumentConnections implements AutoCloseable {
   private final DocumentDatabase database;
   private final Ticker ticker;
   private final ThreadPoolExecutor threads;
-  private final int most;
+  private final ConnectionMaker<DocumentConnection> connectionMaker;
 
   /** The last used first. */
   private final ConcurrentLinkedDeque<DocumentConnection> resting = new ConcurrentLinkedDeque<>();
-
-  /** Connections that were asked for and have not come. */
-  private final AtomicInteger arriving = new AtomicInteger();
-
-  /** When one was asked for last. */
-  private volatile long askedAt;
 
   private volatile boolean closed;
 
@@ -73,7 +65,9 @@ final class DocumentConnections implements AutoCloseable {
   DocumentConnections(DocumentDatabase database, String purpose, int most, Ticker ticker) {
     this.database = database;
     this.ticker = ticker;
-    this.most = most;
+    this.connectionMaker =
+        new ConnectionMaker<>(
+            database::connect, database.timeout(), DocumentConnection::giveBack, ticker);
     this.threads =
         new ThreadPoolExecutor(
             most,
@@ -85,7 +79,7 @@ final class DocumentConnections implements AutoCloseable {
     threads.allowCoreThreadTimeOut(true);
   }
 
-  /** What is done on a connection; may be done again where it was rolled back. */
+  /** Work on a connection; may be repeated after a roll-back. */
   @FunctionalInterface
   interface DocumentStep<T> {
     T on(DocumentTable table) throws SQLException;
@@ -221,50 +215,17 @@ final class DocumentConnections implements AutoCloseable {
     }
   }
 
-  /**
-   * Connects, on a thread that may be kept for long: a driver or a pool may have no time limit. A
-   * connection that comes too late is kept for the next step. The more have not come, the more
-   * seldom another is asked for: some may never come.
-   */
   private DocumentConnection connect(long since) throws SQLException {
     if (closed) {
       throw closedStore();
     }
-    int missing = arriving.get();
-    long now = ticker.nanos();
-    if (missing >= 2 * most && now - askedAt < missing * database.timeout().toNanos()) {
-      throw new SQLTransientConnectionException(
-          "The driver has not connected yet, and was asked %s times".formatted(missing), "08001");
-    }
-    askedAt = now;
-    arriving.incrementAndGet();
-    CompletableFuture<DocumentConnection> asked =
-        CompletionStages.detached("mortise-jdbc-connect", database::connect);
-    var unused = asked.whenComplete((made, failure) -> arriving.decrementAndGet());
-    long left = database.timeout().toNanos() - (ticker.nanos() - since);
     try {
-      return asked.get(left, TimeUnit.NANOSECONDS);
-    } catch (TimeoutException e) {
-      unused = asked.whenComplete((made, failure) -> keep(made));
-      throw new SQLTransientConnectionException("There was no connection in time", "08001", e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      unused = asked.whenComplete((made, failure) -> keep(made));
-      throw new SQLTransientConnectionException("The thread was interrupted", "08001", e);
-    } catch (ExecutionException e) {
-      Throwable cause = CompletionStages.cause(e.getCause());
-      if (cause instanceof SQLException failure) {
-        throw failure;
-      } else if (cause instanceof StoreUnfitException refusal) {
-        throw refusal;
-      }
-      throw new SQLException(cause);
-    }
-  }
-
-  private void keep(@Nullable DocumentConnection late) {
-    if (late != null) {
-      rest(late);
+      return connectionMaker.connect(
+          database.timeout().minusNanos(Math.max(0, ticker.nanos() - since)));
+    } catch (StoreUnfitException e) {
+      throw e;
+    } catch (RuntimeException e) {
+      throw new SQLException(e);
     }
   }
 
@@ -309,6 +270,7 @@ final class DocumentConnections implements AutoCloseable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
+    connectionMaker.close();
     endResting(DocumentConnection::giveBack);
   }
 }

@@ -42,7 +42,7 @@ import org.slf4j.LoggerFactory;
 public final class DocumentDatabase {
   private static final Logger log = LoggerFactory.getLogger(DocumentDatabase.class);
 
-  /** Products that the tests of Mortise run on, by what their names begin with. */
+  /** Products that the tests of Mortise run on, by the beginnings of their names. */
   private static final List<String> TESTED = List.of("Apache Derby", "HSQL Database Engine");
 
   /** Those of them that force each commit to the disk, unless they are told otherwise. */
@@ -289,7 +289,7 @@ public final class DocumentDatabase {
     }
   }
 
-  /** What the database calls a type of long texts. */
+  /** The database's name for a type of long texts. */
   private static String longTextType(DatabaseMetaData meta) throws SQLException {
     String found = "CLOB";
     int rank = Integer.MAX_VALUE;

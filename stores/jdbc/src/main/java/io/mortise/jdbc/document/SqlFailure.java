@@ -12,9 +12,8 @@ import java.sql.SQLTimeoutException;
 import java.sql.SQLTransactionRollbackException;
 
 /**
- * What an error of an unknown database means, by the types and the SQL states that the standard
- * has. An error that says nothing of that kind counts as a broken connection: what was sent may
- * have been executed.
+ * Classifies errors of any database, by the exception types and SQL states of the standard. An
+ * error without these counts as a broken connection: the statement may have been executed.
  */
 enum SqlFailure {
   /** A row of that key is there. */
@@ -32,7 +31,7 @@ enum SqlFailure {
   /** Never executed: credentials, a right, a table, a statement that the database does not have. */
   REFUSED,
 
-  /** The connection is of no use any more; what was sent may have been executed. */
+  /** The connection is useless; the statement may have been executed. */
   BROKEN;
 
   /** Whether it is a second row of one key. */

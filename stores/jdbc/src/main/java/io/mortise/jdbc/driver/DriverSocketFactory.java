@@ -79,7 +79,7 @@ public abstract sealed class DriverSocketFactory extends SocketFactory
      */
     abstract void beforeRead(InputStream in, int timeout) throws IOException;
 
-    /** Bounds the next read; what the driver has set stays known. */
+    /** Limits the next read; the driver's own limit is remembered. */
     final void limitRead(int millis) throws SocketException {
       super.setSoTimeout(millis);
     }

@@ -14,8 +14,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Sockets for MariaDB's driver, whose timeout bounds each read: a server that sends byte by byte
- * would keep a caller for as long as it likes. Here the time counts from what was written last, so
- * that it bounds the whole reply.
+ * would keep a caller for as long as it likes. Here the time counts from the last write, so that it
+ * bounds the whole reply.
  */
 public final class ReplyTimeoutSocketFactory extends DriverSocketFactory {
   /** For the driver. */

@@ -1,4 +1,4 @@
-/** What a database driver makes by its name, hence public; not for use by anybody else. */
+/** Classes that a database driver instantiates by name, hence public. Not for other use. */
 @NullMarked
 package io.mortise.jdbc.driver;
 

@@ -50,14 +50,14 @@ public final class FileNotifier implements AutoCloseable {
   private static final Path RING = Path.of("ring");
   private static final Path ALIVE = Path.of("alive");
 
-  /** What {@link #ALIVE} is called until it is locked. */
+  /** The name of {@link #ALIVE} until it is locked. */
   private static final Path UNLOCKED = Path.of("alive.new");
 
   /**
-   * What the names of system properties begin with that tell the sessions whose lock this JVM has.
-   * Such a lock belongs to the process, which loses it by closing any other channel to the file:
-   * nobody here may open it. Properties, since this class may be loaded more than once, as by
-   * several applications of one server.
+   * Prefix of the system properties that name the sessions whose file lock this JVM holds. Such a
+   * lock belongs to the process, which loses it by closing any other channel to the file: nobody
+   * here may open it. Properties, since this class may be loaded more than once, as by several
+   * applications of one server.
    */
   private static final String HERE = "io.mortise.jdbc.alive.";
 
@@ -66,7 +66,7 @@ public final class FileNotifier implements AutoCloseable {
   private final Map<SessionId, WatchedFolder> listening = new ConcurrentHashMap<>();
   private final AtomicBoolean isWarned = new AtomicBoolean();
 
-  /** What a session keeps open until it is forgotten. */
+  /** The open files of a session, until it is forgotten. */
   private record WatchedFolder(SecureDirectoryStream<Path> folder, FileChannel alive)
       implements AutoCloseable {
     @Override

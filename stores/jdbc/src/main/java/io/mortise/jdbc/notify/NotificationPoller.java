@@ -37,7 +37,7 @@ public final class NotificationPoller implements AutoCloseable {
   private static final Duration LAST_READING = Duration.ofSeconds(2);
   private static final Duration IDLE = Duration.ofSeconds(1);
 
-  /** Who has waited in vain for so many times as long as the next pause would be pauses longer. */
+  /** The pause grows once a waiter has waited for this many times the next longer pause. */
   private static final int PATIENCE = 200;
 
   /** The longest pause while somebody waits. */
@@ -220,7 +220,7 @@ public final class NotificationPoller implements AutoCloseable {
    * How long to wait for the next look while somebody waits, in nanoseconds. A lock that moved a
    * moment ago may move again as soon: of many waiters most do not ask where they stand by now.
    *
-   * @param often the pause of who is next
+   * @param often the pause of the next in the queue
    * @param ahead how many are ahead of the one that is nearest to its turn, or were when it asked
    * @param quiet since when nothing has happened
    */

@@ -13,26 +13,25 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is common on a lock that others want too, in one text and a transaction of its own:
- * queue_up.sql of an acquire, hand_off.sql of a release. What it does not foresee it leaves as it
- * is.
+ * The common step on a contended lock, in one text and a transaction of its own: queue_up.sql for
+ * an acquire, hand_off.sql for a release. Any other case changes nothing.
  */
 public final class ContendedRequest {
   private final Request request;
   private final List<SessionNotification> pendingNotifications = new ArrayList<>();
   private boolean done;
 
-  /** What became of an acquire that was done. */
+  /** The outcome of an acquire that was done. */
   @Nullable ContendedOutcome outcome;
 
   /**
-   * The outcome of an acquire that expected a held lock.
+   * The outcome of an acquire that expects a held lock.
    *
-   * @param taken what was granted, since it was free; null if the attempt is in the queue now
-   * @param holder who has it, if it is not taken; so the rest
-   * @param left microseconds that the holder's session lives without a further renewal
+   * @param taken the tokens, if the lock was free; null if the attempt has joined the queue
+   * @param holder the current holder, unless {@code taken}; the other components likewise
+   * @param left microseconds until the holder's session expires
    * @param atMostUntil when its at-most time ends
-   * @param soonest when the first session ends of those that are ahead
+   * @param soonest the earliest expiry of a session ahead in the queue
    */
   record ContendedOutcome(
       LockRepository.@Nullable TokenRange taken,
@@ -90,7 +89,7 @@ public final class ContendedRequest {
   }
 
   /**
-   * Reads what it came to.
+   * Reads the outcome.
    *
    * @param row before the first
    */
@@ -113,11 +112,6 @@ public final class ContendedRequest {
               (row.getInt(4) & HoldRow.TOLD) != 0,
               row.getLong(5) != LockRecord.NEVER));
     }
-  }
-
-  /** Whether it was done; else nothing was changed. */
-  public boolean isDone() {
-    return done;
   }
 
   /** The answer, or null if it was not done. */

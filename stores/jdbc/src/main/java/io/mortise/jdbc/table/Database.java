@@ -7,12 +7,12 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Optional;
 
-/** What one kind of database does in its own way, beside its SQL files. Thread-safe. */
+/** The behaviour of one kind of database, beside its SQL files. Thread-safe. */
 public interface Database extends AutoCloseable {
   /** Longer than any process runs. */
   Duration NEVER = Duration.ofDays(10_000);
 
-  /** What it is and can do. */
+  /** Its name, abilities and limits. */
   StoreProfile profile();
 
   /** A new connection, set up; blocks. */
@@ -27,8 +27,8 @@ public interface Database extends AutoCloseable {
   }
 
   /**
-   * As {@link #isReplaced}, and looks closer: also at what the database keeps beside its file. What
-   * it has found is known to that method from then on. Asked before each renewal.
+   * As {@link #isReplaced}, and also checks the files beside the database's own. {@link
+   * #isReplaced} knows the result from then on. Called before each renewal.
    */
   default boolean isReplacedInPart() {
     return isReplaced();
@@ -37,7 +37,7 @@ public interface Database extends AutoCloseable {
   /** Reads the settings that change what its locks guarantee. */
   StoreReport examine(Connection connection) throws SQLException;
 
-  /** What an error means for those who wait for the answer. */
+  /** Classifies an error for the tasks that wait for the answer. */
   ErrorKind errorKind(SQLException error);
 
   /** Whether it means that no further connection is to be had. */
@@ -109,7 +109,7 @@ public interface Database extends AutoCloseable {
   @Override
   default void close() {}
 
-  /** What an error means. */
+  /** The kind of an error. */
   enum ErrorKind {
     /** Rolled back because of others; the same may succeed in a moment. */
     BUSY,
@@ -119,7 +119,7 @@ public interface Database extends AutoCloseable {
     UNFIT,
     /** Not executed: no writes are taken now. Another connection may lead to a server that does. */
     READ_ONLY,
-    /** The connection is of no use any more; what was sent may have run. */
+    /** The connection is useless; the statement may have been executed. */
     BROKEN
   }
 }

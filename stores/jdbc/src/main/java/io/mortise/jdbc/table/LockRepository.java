@@ -23,8 +23,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The tables of locks, holders and waiters as objects: one method per statement, nothing decided.
- * Used by one thread at a time, inside a transaction, except for what says that it is one of its
- * own.
+ * Used by one thread at a time, inside a transaction, except for methods that say they are one.
  */
 public class LockRepository extends SessionRepository {
   /** Before the first ticket of a queue. */
@@ -40,7 +39,7 @@ public class LockRepository extends SessionRepository {
     long now() throws SQLException;
   }
 
-  /** What an acquire took; no tokens where an attempt was ended instead. */
+  /** The tokens of a granted acquire; none for an attempt that was ended. */
   record TokenRange(long token, int tokens) {
     /** The answer to the acquire. */
     Reply granted(Request.Acquire request) {
@@ -50,10 +49,10 @@ public class LockRepository extends SessionRepository {
   }
 
   /**
-   * What a step will be about.
+   * The rows that a step will need.
    *
-   * @param attempt which it may ask about; null if it asks about none
-   * @param others that it may ask about besides
+   * @param attempt the attempt that the step may read; null for none
+   * @param others further attempts that it may read
    */
   public record PrefetchTarget(LockName name, @Nullable AttemptId attempt, List<AttemptId> others) {
     public PrefetchTarget(LockName name, @Nullable AttemptId attempt) {
@@ -251,7 +250,7 @@ public class LockRepository extends SessionRepository {
    * @param holds of a part of it; none if one has the whole
    */
   record LockSnapshot(long now, LockRow lock, List<HoldRow> holds, List<WaitRow> waiters) {
-    /** Whose sessions they are. */
+    /** Adds the sessions of the holders and waiters. */
     void addSessions(Set<String> ids) {
       if (lock.owner != null) {
         ids.add(lock.owner.attempt.session().value());
@@ -261,7 +260,7 @@ public class LockRepository extends SessionRepository {
     }
   }
 
-  /** What more is to be known of a lock, at most so many of each. */
+  /** Adds holders and waiters to a lock's row, each up to the limit. */
   LockSnapshot look(long now, LockRow lock, int limit) throws SQLException {
     return new LockSnapshot(
         now,
@@ -354,7 +353,7 @@ public class LockRepository extends SessionRepository {
     return heads(name, FRONT, limit);
   }
 
-  /** What follows a ticket in the queue. */
+  /** The waiters behind a ticket. */
   List<WaitRow> heads(String name, long after, int limit) throws SQLException {
     return of("wait_heads", name).set("after", after).set("row_limit", limit).all(WaitRow::read);
   }
@@ -447,11 +446,10 @@ public class LockRepository extends SessionRepository {
   }
 
   /**
-   * Takes and releases many locks by one statement, which commits by itself, those that are in no
-   * one's way.
+   * Takes and releases uncontended locks by one statement, which commits by itself.
    *
    * @param batchedRequests each with a fast path, no lock twice
-   * @return what those got that were served, by their attempts
+   * @return the tokens of the served requests, by their attempts
    */
   Map<String, TokenRange> executeBatch(List<BatchedRequest> batchedRequests) throws SQLException {
     return Map.of();
@@ -483,14 +481,14 @@ public class LockRepository extends SessionRepository {
   }
 
   /**
-   * Does steps on contended locks, in order, each in a transaction of its own: all of them in one
-   * round trip, which a locked row may hold up. Those that cannot be done so stay undone.
+   * Does a step on a contended lock in one text, hence one round trip and a transaction of its own.
+   * Leaves it undone where it cannot.
    */
-  void contended(List<ContendedRequest> contendedRequests) throws SQLException {}
+  void contended(ContendedRequest contendedRequest) throws SQLException {}
 
   /**
-   * Whether some of what was last asked for by {@link #executeBatch} or {@link #contended} may have
-   * been committed, if that failed.
+   * Whether some requests of the last {@link #executeBatch} may have been committed, if that
+   * failed.
    */
   public boolean mayBePartlyDone() {
     return false;

@@ -17,10 +17,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * UPDATE returns no rows there: it gives the token as a key. Where several requests were served in
- * part, or by an insert, a second statement reads back what has become of each; MariaDB's insert
- * returns it. There a step of several statements is one compound statement, which the server
- * prepares; MySQL parses the text anew each time.
+ * The tables on MySQL and MariaDB, whose UPDATE returns no rows: it gives the token as a key. On
+ * MySQL a second statement reads the outcomes of a batch; MariaDB's insert returns them. On MariaDB
+ * a step of several statements is one compound statement, which the server prepares; MySQL parses
+ * the text anew each time.
  */
 final class MySqlLockRepository extends PrefetchingLockRepository {
   /** Tells MariaDB's driver that the server cannot prepare the text; MySQL's sees it by itself. */
@@ -126,12 +126,12 @@ final class MySqlLockRepository extends PrefetchingLockRepository {
             sqlStatement.name(), opening() + sqlStatement.sql(), sqlStatement.parameters()));
   }
 
-  /** What stands before the beginning of a transaction, where several statements are one text. */
+  /** The prefix of a transaction's first text, where several statements are one text. */
   private String opening() {
     return endsSilentTransactions() ? text.statement("transaction_open").sql() + ";\n" : "";
   }
 
-  /** What stands behind its end. */
+  /** The suffix of its last text. */
   String closing() {
     return endsSilentTransactions() ? ";\n" + text.statement("transaction_over").sql() : "";
   }
@@ -195,9 +195,9 @@ final class MySqlLockRepository extends PrefetchingLockRepository {
   }
 
   @Override
-  void contended(List<ContendedRequest> contendedRequests) throws SQLException {
+  void contended(ContendedRequest contendedRequest) throws SQLException {
     if (takesSeveral()) {
-      contended(contendedRequests, 1, 0);
+      contended(contendedRequest, 0);
     }
   }
 
@@ -216,8 +216,8 @@ final class MySqlLockRepository extends PrefetchingLockRepository {
       return Map.of();
     }
     // Never one part so and the other so: the first would be done if the second fails.
-    UniformBatch uniformBatch = UniformBatch.of(sorted);
-    return uniformBatch == null ? any(json(sorted)) : serveUniform(uniformBatch);
+    UniformBatch uniformBatch = returning ? null : UniformBatch.of(sorted);
+    return uniformBatch == null ? any(json(sorted)) : serveUniform(uniformBatch, sorted);
   }
 
   private Map<String, TokenRange> any(String json) throws SQLException {
@@ -234,24 +234,27 @@ final class MySqlLockRepository extends PrefetchingLockRepository {
     } else {
       of("together").set("requests", json).update();
       mayBePartlyDone(true);
-      of("together_read").set("requests", json).run(reader);
+      return outcomes(json);
     }
     return served;
   }
 
-  /** Serves requests that are alike. Who was left out is looked for only if somebody was. */
-  Map<String, TokenRange> serveUniform(UniformBatch batch) throws SQLException {
+  /** Serves uniform requests. Reads the outcomes only if a request was left out. */
+  Map<String, TokenRange> serveUniform(UniformBatch batch, List<BatchedRequest> sorted)
+      throws SQLException {
     NamedStatement update = of(text.statement(KNOWN, batch.length()));
     batch.bind(update);
     int changed = update.update();
-    if (changed == batch.size()) {
+    if (changed == sorted.size()) {
       return batch.allServed(update.key());
     }
     mayBePartlyDone(changed > 0);
+    return outcomes(json(sorted));
+  }
+
+  private Map<String, TokenRange> outcomes(String json) throws SQLException {
     Map<String, TokenRange> served = new HashMap<>();
-    NamedStatement found = of(text.statement("together_found", batch.length()));
-    batch.bind(found);
-    found.run((result, rows) -> collect(rows, served));
+    of("together_read").set("requests", json).run((result, rows) -> collect(rows, served));
     return served;
   }
 

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Transactions by statements: by JDBC's auto-commit each would cost two more of them. Outside of
  * one, each statement commits by itself. Where the connection takes several statements in one text,
- * the beginning travels with what is read first, and the end with the last writes; a process that
+ * the beginning travels with the first read, and the end with the last writes; a process that
  * stands still between the two loses the connection, and with it the rows that it has locked.
  */
 public final class MySqlTransactions implements StoreConnection.Transactions {

@@ -76,7 +76,7 @@ public final class NamedStatement implements AutoCloseable {
     int[] places = positions.getOrDefault(name, NONE);
     for (int i = 0; i < places.length; i++) {
       Object value = values.get(i % values.size());
-      // Not for any object: drivers look long for what it may be.
+      // Not setObject: drivers take long to find the type.
       if (value instanceof String string) {
         statement.setString(places[i], string);
       } else if (value instanceof Long number) {

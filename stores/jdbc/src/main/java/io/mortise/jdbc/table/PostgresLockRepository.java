@@ -16,7 +16,7 @@ import java.util.Set;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** What PostgreSQL does in one flush. */
+/** The tables on PostgreSQL, which takes several statements in one flush. */
 final class PostgresLockRepository extends PrefetchingLockRepository {
   private final boolean pooled;
   private final int backend;
@@ -86,10 +86,10 @@ final class PostgresLockRepository extends PrefetchingLockRepository {
   }
 
   @Override
-  void contended(List<ContendedRequest> contendedRequests) throws SQLException {
+  void contended(ContendedRequest contendedRequest) throws SQLException {
     if (mayAsk) {
-      // The row that is locked, what was done, the notification.
-      contended(contendedRequests, 3, 1);
+      // Behind the row that is locked; the notification follows.
+      contended(contendedRequest, 1);
     }
   }
 

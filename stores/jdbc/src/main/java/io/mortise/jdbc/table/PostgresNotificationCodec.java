@@ -14,7 +14,7 @@ import org.slf4j.LoggerFactory;
  * allows.
  */
 public final class PostgresNotificationCodec {
-  /** What the name of a session's channel begins with; a table's may begin with something else. */
+  /** Prefix of the names of channels; independent of the tables' prefix. */
   static final String CHANNELS = "mortise_";
 
   /** Of a grant, which has the most. */
@@ -24,7 +24,7 @@ public final class PostgresNotificationCodec {
 
   private PostgresNotificationCodec() {}
 
-  /** The channel of one session: what is sent there reaches its process only. */
+  /** The channel of one session, to which its process alone listens. */
   public static String channel(SessionId session) {
     return CHANNELS + session.value();
   }

@@ -69,8 +69,8 @@ public final class PostgresTransactions implements StoreConnection.Transactions 
       opening.query().close();
     }
     if (prefetchTarget != null) {
-      // Begins by itself: what the driver sends for it is answered apart, for which this thread
-      // would wake.
+      // The text begins the transaction itself: the server answers the driver's own BEGIN
+      // separately, which would wake this thread once more.
       repository.readAll(prefetchTarget);
     } else {
       connection.setAutoCommit(false);

@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** What is known of one lock in a transaction of a {@link PrefetchingLockRepository}. */
+/** The rows of one lock that a transaction of a {@link PrefetchingLockRepository} has read. */
 final class PrefetchedLock {
   /** Those of which it is known whether they wait. */
   final Set<String> attempts = new HashSet<>();

@@ -18,10 +18,10 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The tables with few round trips. A step about one lock first reads, in one flush, all that it may
- * ask for: the lock's row, under its lock, then (each statement sees what was committed until then)
- * the head of the queue, the holders, and the sessions of all of them. What it writes is kept back
- * and goes with the commit. What was not foreseen is asked for as ever, after what was kept back.
+ * The tables with few round trips. A step on one lock first reads, in one flush, all rows that it
+ * may need: the lock's row, which it locks, then the head of the queue, the holders, and the
+ * sessions of all of them. Each statement sees all earlier commits. Writes are deferred, and travel
+ * with the commit. Any other read is a statement of its own, behind the deferred writes.
  */
 abstract class PrefetchingLockRepository extends LockRepository {
   /** All that a step may ask for, with a list of attempts. */
@@ -335,34 +335,17 @@ abstract class PrefetchingLockRepository extends LockRepository {
   }
 
   /**
-   * Does steps on contended locks, in order; at least one, on a connection that takes several
-   * statements in one text.
+   * Does a step on a contended lock, on a connection that takes several statements in one text.
    *
-   * @param results how many each gives
-   * @param place of the one that counts
+   * @param place index of the result that has the outcome
    */
-  void contended(List<ContendedRequest> contendedRequests, int results, int place)
-      throws SQLException {
-    partlyDone = contendedRequests.size() > 1;
-    if (!partlyDone) {
-      ContendedRequest contendedRequest = contendedRequests.get(0);
-      NamedStatement namedStatement = of(contendedRequest.statement());
-      contendedRequest.bind(namedStatement);
-      namedStatement.run(
-          (result, row) -> {
-            if (result == place) {
-              contendedRequest.read(row);
-            }
-          });
-      return;
-    }
-    for (ContendedRequest contendedRequest : contendedRequests) {
-      statementBatch.add(text.statement(contendedRequest.statement()), contendedRequest::bind);
-    }
-    statementBatch.send(
+  void contended(ContendedRequest contendedRequest, int place) throws SQLException {
+    NamedStatement namedStatement = of(contendedRequest.statement());
+    contendedRequest.bind(namedStatement);
+    namedStatement.run(
         (result, row) -> {
-          if (result % results == place) {
-            contendedRequests.get(result / results).read(row);
+          if (result == place) {
+            contendedRequest.read(row);
           }
         });
   }

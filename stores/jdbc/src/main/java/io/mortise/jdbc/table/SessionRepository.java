@@ -36,7 +36,7 @@ public abstract class SessionRepository extends StatementCache {
 
   private static final Logger log = LoggerFactory.getLogger(SessionRepository.class);
 
-  /** What the name of a connection lock begins with; the id of the session follows. */
+  /** Prefix of the names of connection locks; the id of the session follows. */
   static final String CONNECTIONS = "mortise_";
 
   /** Sessions whose connection locks this connection holds. */
@@ -332,7 +332,7 @@ public abstract class SessionRepository extends StatementCache {
   }
 
   /**
-   * What a session that was renewed is told.
+   * The store's time and the pending notifications of a renewed session.
    *
    * @param notifications oldest first
    */

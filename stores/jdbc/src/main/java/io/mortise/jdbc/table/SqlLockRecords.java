@@ -42,8 +42,8 @@ final class SqlLockRecords implements LockRecords<LockRow, SQLException> {
   }
 
   /**
-   * What the lock says of its queue is wrong where rows were deleted or restored apart from each
-   * other. A long queue is taken for what it says.
+   * Corrects the lock's count of waiters, which is wrong after rows were deleted or restored
+   * separately. The count of a long queue is trusted.
    */
   private void recount(LockRow lock) throws SQLException {
     int there = repository.heads(lock.name.value(), LockTable.CHUNK).size();

@@ -15,7 +15,10 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** What becomes of sessions. Each method runs in a transaction of its own, which locks no lock. */
+/**
+ * Starts, renews, judges and ends sessions. Each method runs in a transaction of its own, which
+ * locks no lock's row.
+ */
 public final class SqlSessionTable {
   private static final String EXPIRY = "expiry";
 
@@ -103,9 +106,7 @@ public final class SqlSessionTable {
     return new Renewal.Renewed(now, Stream.concat(gone, rest).limit(TOLD).toList(), more, "");
   }
 
-  /**
-   * What became of it, and the session if it may have been renewed before the clock was set back.
-   */
+  /** The outcome, and the session if it may have been renewed before the clock was set back. */
   public record JudgementResult(
       SessionVerdict verdict, SessionRepository.@Nullable SessionRow fromTheFuture) {
     private static final JudgementResult ENDED =

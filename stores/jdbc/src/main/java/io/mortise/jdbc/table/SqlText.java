@@ -29,9 +29,7 @@ public final class SqlText {
   private static final Pattern MADE = Pattern.compile("(?:TABLE|INDEX) IF NOT EXISTS (\\w+)");
   private static final Pattern PARAMETER = Pattern.compile(":([a-z_]+)(\\.\\.\\.)?");
 
-  /**
-   * Whose parameters may have numbers, so that a value that stands in many places is bound once.
-   */
+  /** Dialects with numbered parameters, which bind a repeated value once. */
   private static final Set<String> NUMBERED = Set.of("sqlite", "h2");
 
   private final List<String> folders;
@@ -61,7 +59,7 @@ public final class SqlText {
   /** A statement with question marks, and which parameter each of them stands for. */
   public record SqlStatement(String name, String sql, List<String> parameters) {}
 
-  /** How several statements become one text: what stands before and behind them. */
+  /** Joins several statements into one text: its prefix and suffix. */
   record MultiStatementFormat(String before, String after) {
     static final MultiStatementFormat PLAIN = new MultiStatementFormat("", "");
 

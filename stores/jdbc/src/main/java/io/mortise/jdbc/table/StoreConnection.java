@@ -84,15 +84,15 @@ public final class StoreConnection implements AutoCloseable {
   }
 
   /**
-   * Does what is common on locks that others want, in one text.
+   * Does the common step on a contended lock in one text.
    *
-   * @param requests each with a fast path, those who acquire ready to queue
+   * @param request with a fast path; an acquire is ready to queue
    */
-  public List<ContendedRequest> contended(List<Request> requests) throws SQLException {
-    List<ContendedRequest> asked = requests.stream().map(ContendedRequest::new).toList();
-    repository.contended(asked);
-    asked.forEach(one -> pendingNotifications.addAll(one.pendingNotifications()));
-    return asked;
+  public ContendedRequest contended(Request request) throws SQLException {
+    ContendedRequest contendedRequest = new ContendedRequest(request);
+    repository.contended(contendedRequest);
+    pendingNotifications.addAll(contendedRequest.pendingNotifications());
+    return contendedRequest;
   }
 
   public long now() throws SQLException {
@@ -163,7 +163,7 @@ public final class StoreConnection implements AutoCloseable {
     connection.close();
   }
 
-  /** Cuts the connection. What another thread does on it fails. */
+  /** Cuts the connection; a call of another thread on it fails. */
   public void abort() {
     try {
       connection.abort(Runnable::run);

@@ -13,12 +13,11 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Several requests as {@code together_known} can serve them: releases, and acquires that differ in
- * nothing but the lock and the attempt, of locks that this process has asked for before. Most often
- * all that travel together are such.
+ * Requests that {@code together_known} can serve: releases, and acquires that differ only in the
+ * lock and the attempt, of locks that this process has used before. Most batches are of this kind.
  */
 final class UniformBatch implements StatementCache.ParameterBinder {
-  /** What stands in a list where there is nobody: no name, and no attempt. */
+  /** Placeholder in a list for no name or no attempt. */
   private static final String NOBODY = "";
 
   private final List<BatchedRequest> batchedRequests;
@@ -64,13 +63,8 @@ final class UniformBatch implements StatementCache.ParameterBinder {
     return SqlText.listLength(batchedRequests.size());
   }
 
-  /** How many locks they are about; none is asked for twice. */
-  int size() {
-    return batchedRequests.size();
-  }
-
   /**
-   * What each of them got, if all of them were served.
+   * The outcome of a batch whose requests were all served.
    *
    * @param token the first of each block
    */

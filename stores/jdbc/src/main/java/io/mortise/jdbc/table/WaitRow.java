@@ -12,7 +12,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** An attempt in the queue: what it asked for, and when. */
+/** An attempt in the queue, with its request and its time. */
 record WaitRow(
     String attempt,
     long ticket,

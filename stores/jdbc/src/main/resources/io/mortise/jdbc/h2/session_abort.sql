@@ -1,4 +1,4 @@
--- Ends a session, and the transaction in it. Who is not an administrator sees no session but his own, and ends none.
+-- Ends a session, and the transaction in it. A user without administrator rights sees only its own session, and ends none.
 -- :number :began = as session_own told
 -- Returns a row if there was one.
 SELECT ABORT_SESSION(SESSION_ID) FROM INFORMATION_SCHEMA.SESSIONS

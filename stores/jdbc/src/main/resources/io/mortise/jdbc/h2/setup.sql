@@ -1,4 +1,4 @@
--- Bounds what a request may take; what held before is kept for leave.
+-- Sets the time limits of requests; leave restores the previous ones.
 -- :lock_ms = the longest wait for a row, :statement_ms = the longest statement
 SET @lock_timeout_before_mortise = LOCK_TIMEOUT();
 SET @query_timeout_before_mortise =

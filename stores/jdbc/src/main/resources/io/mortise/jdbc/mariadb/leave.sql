@@ -1,4 +1,4 @@
--- Undoes what setup has set, for a connection that goes back into a pool: what held before holds again.
+-- Restores the settings from before setup, for a connection that goes back into a pool.
 SET SESSION time_zone = @mortise.time_zone,
     sql_mode = @mortise.sql_mode,
     innodb_lock_wait_timeout = @mortise.innodb_lock_wait_timeout,

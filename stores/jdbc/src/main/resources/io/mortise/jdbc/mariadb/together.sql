@@ -1,16 +1,16 @@
--- Takes and releases whole locks that nobody waits for, many at a time, by the rules of acquire_fast and abandon_fast, a release and the acquire behind it in one step.
--- One statement, which commits by itself. It inserts, because an update of many rows by what a list says would keep that list
--- and its changes in temporary tables; what is there already is updated where it stands. A lock without a row gets one: held by
--- who takes it, or as if it had been forgotten long ago, and is asked for alone. Rows are locked in the order of the requests,
--- hence by name, so that two of these never wait for each other in a circle; the table has no key but the primary one, so that
--- no gap is locked.
+-- Takes and releases whole locks that nobody waits for, many at a time, by the rules of acquire_fast and abandon_fast, a release
+-- and the acquire behind it in one step. One statement, which commits by itself. It inserts, because an update of many rows from
+-- a list would keep the list and its changes in temporary tables; existing rows are updated in place. A lock without a row gets
+-- one: held by the attempt, or free as if forgotten long ago; the latter is then requested alone. Rows are locked in the order of
+-- the requests, hence by name, so that two of these never wait for each other in a circle; the table has no key but the primary
+-- one, so that no gap is locked.
 -- :namespace; :requests = JSON array of objects, sorted by n, no n twice: n = name, a = attempt, s = session,
 -- c = capacity of the lock, or 0 to release it, t = tokens, f = least token, l = length of the at-least time or -1 for none,
--- b = label, o = the attempt that releases before a takes, if there is one. None with an at-most time: who asks again has to
--- be told what is left of it.
+-- b = label, o = the attempt that releases before a takes, if there is one. None with an at-most time: a retry must be told the rest
+-- of it.
 -- Assignments run from left to right. The first decides: no lock is held since -1, and nobody ever sees it.
--- Returns of each: the attempt that holds it, token, tokens; or the attempt that was the last to release it, 0, 0. Who was served
--- is found by that: it stays so until its own process asks for something else, or somebody waits or evicts.
+-- Returns of each: the attempt that holds it, token, tokens; or the attempt that was the last to release it, 0, 0. This tells the
+-- served requests: the row stays so until the same process sends another request, or somebody waits or evicts.
 INSERT INTO mortise_lock (namespace, name, capacity, used, owner, token, tokens, since_us, free_us, shut_us, label,
   told, evicted, last_token, next_place, next_ticket, waiters, closed_us, touched_us, ended, ended_was, ended_how)
 SELECT :namespace, r.n, IF(r.c > 0, r.c, 1000000), IF(p.id IS NULL OR r.o IS NOT NULL, 0, r.c),

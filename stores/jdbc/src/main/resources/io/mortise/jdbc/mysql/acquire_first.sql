@@ -1,5 +1,5 @@
--- Takes a whole lock that has no row yet; one statement, which commits by itself. What the new row says is what acquire_fast
--- would have made of one that was forgotten.
+-- Takes a whole lock that has no row yet; one statement, which commits by itself. The new row equals the result of acquire_fast
+-- on a forgotten lock.
 -- :namespace :name = the lock; :attempt :session = who; :capacity = of the lock, all of it is taken
 -- :tokens :token_floor = block wished for, least token
 -- :at_most_us :at_least_us = lengths, -1 for none; :label = for people

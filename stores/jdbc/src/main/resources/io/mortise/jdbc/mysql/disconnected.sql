@@ -1,4 +1,4 @@
--- Which of some sessions have no connection any more, of those that have said that they hold a connection lock.
+-- Of the given sessions that claim a connection lock, those without a connection.
 -- :sessions; :connections = what the name of a connection lock begins with
 -- Returns of each: its id, 1 if it has none.
 SELECT id, IS_FREE_LOCK(CONCAT(:connections, id)) FROM mortise_session WHERE id IN (:sessions...)

@@ -1,12 +1,13 @@
--- Releases a whole lock that others are known to want, and grants it to the head of its queue, if that lives, wants the whole lock
--- and would hear of it, or to nobody if the queue is empty: the two steps of LockTable in one text. First the row is locked; so what the statements
--- that follow see (READ COMMITTED) is fresh, and nobody else decides meanwhile. What one statement finds is kept for the next in
--- variables of the connection; set first, since a variable without a value has a type of its own.
+-- Releases a whole lock that others are known to want, and grants it to the head of its queue, if that lives, wants the whole
+-- lock and would hear of it, or to nobody if the queue is empty: the two steps of LockTable in one text. First the row is locked;
+-- so what the statements that follow see (READ COMMITTED) is fresh, and nobody else decides meanwhile. Statements pass their
+-- results to the next in variables of the connection, which are set first, since a variable without a value has a type of its
+-- own.
 -- :namespace :name = the lock; :attempt = who releases; :connections = what the name of a connection lock begins with
 -- A head that has said that its process holds a connection lock, and of which nobody holds it now, has no connection any more.
 -- Time: SYSDATE, with the row in hand.
--- Returns attempt, token, tokens, told, end of the at-most time of the heir, null if there is none; no row: nothing was changed, and
--- the slow path decides.
+-- Returns attempt, token, tokens, told, end of the at-most time of the heir, null if there is none; no row: nothing was changed,
+-- and the slow path decides.
 SET @mortise_us = 0, @mortise_heir = NULL, @mortise_weight = 0, @mortise_tokens = 0, @mortise_floor = 0, @mortise_at_most = 0,
     @mortise_at_least = 0, @mortise_label = '', @mortise_life = 0, @mortise_disconnected = 0;
 START TRANSACTION;

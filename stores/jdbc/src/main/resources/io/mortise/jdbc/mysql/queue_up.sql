@@ -1,15 +1,15 @@
--- Takes a whole lock if it is free, else joins the queue behind its holder: what LockTable does in the common case, in one text, for
--- who expects to find it held. First the row is locked; so what the statements that follow see (READ COMMITTED) is fresh, and nobody
--- else decides meanwhile. The common case: the holder of the whole lock lives, is not over or evicted, and so does the head of the
--- queue. What one statement finds is kept for the next in variables of the connection;
--- set first, since a variable without a value has a type of its own.
+-- Takes a whole lock if it is free, else joins the queue behind its holder: the common case of LockTable, in one text, for an
+-- attempt that expects to find it held. First the row is locked; so what the statements that follow see (READ COMMITTED) is
+-- fresh, and nobody else decides meanwhile. The common case: the holder of the whole lock lives, is not over or evicted, and so
+-- does the head of the queue. Statements pass their results to the next in variables of the connection, which are set first,
+-- since a variable without a value has a type of its own.
 -- :namespace :name = the lock; :attempt :session = who; :capacity = of the lock, all of it is wanted
 -- :tokens :token_floor = block wished for, least token
 -- :at_most_us :at_least_us = lengths, -1 for none; :label = for people; :ahead = of how many the sessions are looked at
 -- Time: SYSDATE, with the row in hand.
--- Returns null, token, tokens and five numbers that say nothing if it was taken; or of the holder attempt, token, told before, what
--- is left of its session, end of its at-most time, then how many are ahead, when the first session of theirs ends (or null), the
--- clock. No row: nothing was changed, and the slow path decides.
+-- Returns null, token, tokens and five numbers that say nothing if it was taken; or of the holder attempt, token, told before,
+-- what is left of its session, end of its at-most time, then how many are ahead, when the first session of theirs ends (or null),
+-- the clock. No row: nothing was changed, and the slow path decides.
 SET @mortise_us = 0, @mortise_life = 0, @mortise_holder = NULL, @mortise_told = 0, @mortise_left = 0,
     @mortise_first = -1, @mortise_first_session = NULL, @mortise_first_life = 0;
 START TRANSACTION;

@@ -1,5 +1,5 @@
--- Settings of a connection. UTC: no hour comes twice. Strict: a name that is too long is refused, not cut. No limit of the
--- server on what a statement may read or change without a key. What held before is kept for leave.
+-- Settings of a connection. UTC: no hour comes twice. Strict: a name that is too long is refused, not cut. Lifts the server's
+-- limit on reads and changes without a key. leave restores the previous settings.
 -- :wait_s = the longest wait for a row's lock, which also bounds the wait for a table's; :statement_s = the longest reading;
 -- :idle_s = after this long without a word the server ends the connection; within a transaction, see transaction_open, after
 -- :statement_s

@@ -1,13 +1,15 @@
--- Takes and releases whole locks that nobody waits for, many at a time, by the rules of acquire_fast and abandon_fast, a release and the acquire behind it in one step:
--- what together does, for locks that have rows and acquires that differ in nothing but the lock and the attempt.
--- One statement, which commits by itself. It finds rows by their key and changes them where they stand, in the order of names,
--- hence in the order in which together locks them. Its time is that of its beginning.
+-- Takes and releases whole locks that nobody waits for, many at a time, by the rules of acquire_fast and abandon_fast, a release
+-- and the acquire behind it in one step: as together, for locks that have rows and acquires that differ only in the lock and the
+-- attempt. One statement, which commits by itself. It finds rows by their key and changes them where they stand, in the order of
+-- names, hence in the order in which together locks them. Its time is that of its beginning.
 -- :namespace; lists of one length, each entry for the lock whose name stands there in :names, '' where there is none:
--- :takers = who takes; of a lock that is taken: :free = its name, or :before = who releases it first; :leavers = who releases, and nobody
--- takes. What follows holds for all who take:
--- :session; :capacity = of the lock, all of it is taken; :tokens = block wished for; :at_least_us = length, -1 for none; :label = for people
+-- :takers = who takes; of a lock that is taken: :free = its name, or :before = who releases it first; :leavers = who releases,
+-- and nobody takes. The rest is the same for all acquires:
+-- :session; :capacity = of the lock, all of it is taken; :tokens = block wished for; :at_least_us = length, -1 for none; :label =
+-- for people
 -- Takes nothing whose last token is not before now, so that all blocks begin with one number. Assignments run from left to right.
--- Changes the rows of those that it serves; together_found tells which, if not all. Gives the first token of each block as the generated key.
+-- Changes the rows of those that it serves; together_read tells which, if not all. Gives the first token of each block as the
+-- generated key.
 UPDATE mortise_lock FORCE INDEX (PRIMARY)
 SET closed_us  = IF(used > 0, GREATEST(closed_us, shut_us), closed_us),
     ended      = IF(used > 0, owner, ended),

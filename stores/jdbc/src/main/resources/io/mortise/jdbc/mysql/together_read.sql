@@ -1,7 +1,7 @@
--- What became of locks that together has taken or released. Who was served is found by the attempt: an attempt that holds, or
--- was the last to end, stays so until its own process asks for something else, or somebody waits or evicts.
+-- The outcomes of together. The attempt tells the served requests: an attempt that holds, or was the last to end, stays so until
+-- the same process sends another request, or somebody waits or evicts.
 -- :namespace; :requests = as there
--- Returns attempt, token, tokens of those that were served; who is missing is to be asked for alone.
+-- Returns attempt, token, tokens of those that were served; a missing one is to be requested alone.
 SELECT r.attempt, IF(r.capacity > 0, k.token, 0), IF(r.capacity > 0, k.tokens, 0)
 FROM JSON_TABLE(:requests, '$[*]' COLUMNS (
   name     VARCHAR(512) CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin PATH '$.n',

@@ -1,4 +1,4 @@
--- What setup.sql says of a connection, said of one transaction: bounds what it may take, and has its commit awaited.
+-- The settings of setup.sql, for one transaction: its time limits, and a commit that is awaited.
 -- :lock_timeout :statement_timeout :idle_timeout :transaction_timeout = in ms
 SELECT set_config('lock_timeout', :lock_timeout, true),
   set_config('statement_timeout', :statement_timeout, true),

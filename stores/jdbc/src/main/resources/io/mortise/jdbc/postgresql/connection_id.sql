@@ -1,2 +1,2 @@
--- What the server calls this connection.
+-- The server's id of this connection.
 SELECT pg_backend_pid()

@@ -1,5 +1,5 @@
--- Settings of the server that change what locks guarantee. What is configured, where our connections overrule it.
--- Readable by every user. Lowest server version: 12.
+-- Settings of the server that change what locks guarantee. The configured values, where our connections overrule them. Readable
+-- by every user. Lowest server version: 12.
 -- Returns one row.
 WITH snapshot AS (
   SELECT age(backend_xmin) AS transactions, 'session ' || pid AS owner FROM pg_stat_activity

@@ -1,4 +1,4 @@
--- Undoes what setup has set, for a connection that goes back into a pool: what the server has configured, or the pool had set.
+-- Restores the settings from before setup, of the server or of the pool, for a connection that goes back into a pool.
 RESET default_transaction_isolation;
 RESET lock_timeout;
 RESET statement_timeout;

@@ -1,16 +1,16 @@
--- Takes a whole lock if it is free, else joins the queue behind its holder: what LockTable does in the common case, in one flush,
--- for who expects to find it held. First the row is locked; so what the second statement sees is fresh, and nobody else decides
--- meanwhile. The common case: the holder of the whole lock lives, is not over or evicted, and so does the head of the queue.
--- The hint to the holder follows the COMMIT, hence in a transaction of its own; whoever is first in the queue by then sends it.
--- It waits for others that notify for as long as they take, see notify.sql.
+-- Takes a whole lock if it is free, else joins the queue behind its holder: the common case of LockTable, in one flush, for an
+-- attempt that expects to find it held. First the row is locked; so what the second statement sees is fresh, and nobody else
+-- decides meanwhile. The common case: the holder of the whole lock lives, is not over or evicted, and so does the head of the
+-- queue. The hint to the holder follows the COMMIT, hence in a transaction of its own; the first in the queue at that time sends
+-- it. It waits for others that notify for as long as they take, see notify.sql.
 -- :namespace :name = the lock; :attempt :session = who; :capacity = of the lock, all of it is wanted
 -- :tokens :token_floor = block wished for, least token
 -- :at_most_us :at_least_us = lengths, -1 for none; :label = for people; :ahead = of how many the sessions are looked at
 -- :channels = what the name of a channel begins with
 -- Time: clock_timestamp(), now.
--- Returns, after one row that says nothing: null, token, tokens and five numbers that say nothing if it was taken; or of the holder
--- attempt, token, told before, what is left of its session, end of its at-most time, then how many are ahead, when the first session of
--- theirs ends (or null), the clock. No row: nothing was changed, and the slow path decides.
+-- Returns, after one row that says nothing: null, token, tokens and five numbers that say nothing if it was taken; or of the
+-- holder attempt, token, told before, what is left of its session, end of its at-most time, then how many are ahead, when the
+-- first session of theirs ends (or null), the clock. No row: nothing was changed, and the slow path decides.
 BEGIN;
 SELECT 1 FROM mortise_lock WHERE namespace = :namespace AND name = :name FOR UPDATE;
 WITH r AS MATERIALIZED (

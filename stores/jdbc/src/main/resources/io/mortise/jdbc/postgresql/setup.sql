@@ -1,12 +1,12 @@
--- Prepares a connection: bounds what a request may take, and looks whether the server can be written.
+-- Prepares a connection: sets the time limits of requests, and checks that the server takes writes.
 -- :lock_timeout :statement_timeout :idle_timeout :transaction_timeout = in ms; :keepalive = in s
 -- Between two statements of which one has arrived neither statement_timeout nor idle_in_transaction_session_timeout runs: a
 -- network that breaks there, or a client that stops, leaves rows locked. transaction_timeout ends that, from PostgreSQL 17 on;
 -- before, keepalives do if the client's host is gone.
--- READ COMMITTED: what is read after a row was locked is fresh. A generic plan, by index and without compilation, whatever the
+-- READ COMMITTED: a read after a row was locked is fresh. A generic plan, by index and without compilation, whatever the
 -- statistics of an empty table said: the same statements again and again.
 -- Commits are awaited even where the database says otherwise: a grant that a crash forgets is given twice.
--- What a pool had set of that is kept for leave.sql.
+-- leave.sql restores the pool's own values.
 -- Returns whether it is a standby, read-only by a setting, without fsync.
 WITH kept AS MATERIALIZED (
   SELECT set_config('mortise.before', coalesce(CAST(json_object_agg(name, setting) AS text), '{}'), false)

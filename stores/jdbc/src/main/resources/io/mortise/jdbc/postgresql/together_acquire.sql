@@ -1,10 +1,10 @@
--- Takes whole locks that nobody waits for, many at a time, by the rules of acquire_fast, or in the same step after the release of :olds; one statement, which locks
--- and finds rows, and reads the clock, as together_release does.
+-- Takes whole locks that nobody waits for, many at a time, by the rules of acquire_fast, or in the same step after the release of
+-- :olds; one statement, which locks and finds rows, and reads the clock, as together_release does.
 -- :namespace; arrays of one element per request, no name twice: :names :attempts :sessions :labels,
 -- :olds = who releases before the other attempt takes, or null; :capacities = of the lock;
--- :token_counts :token_floors :at_most_us :at_least_us = as of one. Cut short where the rest is as usual: :sessions after
--- the first if all are the same, :labels, :token_floors, :at_most_us and :at_least_us if nobody has any, :olds if nobody releases.
--- Returns attempt, token, tokens of those that have taken; who is missing is to be asked for alone.
+-- :token_counts :token_floors :at_most_us :at_least_us = as of one. Cut short where the rest is as usual: :sessions after the
+-- first if all are the same, :labels, :token_floors, :at_most_us and :at_least_us if nobody has any, :olds if nobody releases.
+-- Returns attempt, token, tokens of those that have taken; a missing one is to be requested alone.
 UPDATE mortise_lock k
 SET owner      = r.attempt,
     used       = k.capacity,

@@ -1,8 +1,8 @@
--- Takes whole locks that have no row yet, many at a time; one statement, which commits by itself. What a new row says is what
--- acquire_fast would have made of one that was forgotten. In the order of names, so that two of these never wait for each
--- other in a circle; a row that somebody else makes meanwhile stays as it is.
+-- Takes whole locks that have no row yet, many at a time; one statement, which commits by itself. The new row equals the result
+-- of acquire_fast on a forgotten lock. In the order of names, so that two of these never wait for each other in a circle; a row
+-- that somebody else makes meanwhile stays as it is.
 -- :namespace; arrays as of together_acquire, of those that take and have nothing to release.
--- Returns attempt, token, tokens of those that have taken; who is missing is to be asked for alone.
+-- Returns attempt, token, tokens of those that have taken; a missing one is to be requested alone.
 INSERT INTO mortise_lock (namespace, name, capacity, used, owner, token, tokens, since_us, free_us, shut_us, label,
   told, evicted, last_token, next_place, next_ticket, waiters, closed_us, touched_us, ended, ended_was, ended_how)
 SELECT :namespace, r.name, r.capacity, r.capacity, r.attempt, greatest(t.us, r.floor), r.tokens, t.us,

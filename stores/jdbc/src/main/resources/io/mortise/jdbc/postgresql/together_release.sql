@@ -1,10 +1,10 @@
--- Releases whole locks that nobody waits for, many at a time, by the rules of abandon_fast; one statement. Rows that somebody else
--- has locked are left out, not waited for: neither a slow row nor a deadlock stops the others. A row stays where it is while
+-- Releases whole locks that nobody waits for, many at a time, by the rules of abandon_fast; one statement. Rows that somebody
+-- else has locked are left out, not waited for: neither a slow row nor a deadlock stops the others. A row stays where it is while
 -- it is locked, so that it is found by its place, whatever the planner thinks of the table; one that somebody has changed since
 -- the statement began is left out too, as its new place is not seen.
 -- Time: clock_timestamp(), once, when the first row is locked; so it may be a moment early.
 -- :namespace; arrays of one element per request, no name twice: :names :attempts
--- Returns attempt, 0, 0 of those that have released; who is missing is to be asked for alone.
+-- Returns attempt, 0, 0 of those that have released; a missing one is to be requested alone.
 UPDATE mortise_lock k
 SET owner      = NULL,
     used       = 0,

@@ -15,14 +15,14 @@ import java.time.Duration;
 import java.util.UUID;
 import java.util.function.IntConsumer;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** How many statements it takes to get a lock, the first time and later. */
 class AcquireStatementCountTest {
   private static final int TRIES = 20;
 
   @ParameterizedTest
-  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
+  @MethodSource("io.mortise.jdbc.DatabaseProduct#servers")
   void givenFreeLock_whenTaken_thenByOneStatement_andWhereOthersHaveUsedItOneMoreTheFirstTime(
       DatabaseProduct databaseProduct) throws SQLException {
     String prefix = UUID.randomUUID() + "/";

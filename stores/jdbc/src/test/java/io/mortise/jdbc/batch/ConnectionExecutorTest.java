@@ -176,7 +176,7 @@ class ConnectionExecutorTest {
         connectionExecutor.submit(new RecordingTask(what, served));
       }
       free.countDown();
-      // What waits behind another of the same lock is served after all that came with it.
+      // A request behind another on the same lock is served after the rest of its round.
       await().until(() -> served.size() == 5);
     }
     assertThat(served).containsExactly("give c", "take a", "take b", "give a", "take c");
@@ -227,7 +227,7 @@ class ConnectionExecutorTest {
             "take a", "take b");
   }
 
-  /** What is served in each transaction while many ask for two locks. */
+  /** The requests of each transaction, while many want two locks. */
   private static List<String> transactionsOfACrowd(boolean takesSeveral) throws Exception {
     List<String> transactions = Collections.synchronizedList(new ArrayList<>());
     List<String> served = Collections.synchronizedList(new ArrayList<>());
@@ -280,7 +280,7 @@ class ConnectionExecutorTest {
       free.countDown();
       assertThat(awaited(answers)).isTrue();
     }
-    // The first is what kept the executor busy; the last, what closed it.
+    // The first kept the executor busy, and the last closed it.
     return transactions.stream().filter(one -> !one.isEmpty()).toList();
   }
 

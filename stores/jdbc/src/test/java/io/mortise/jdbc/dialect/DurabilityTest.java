@@ -25,8 +25,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * What is left of locks when a server is killed without a word, and when its host loses its power:
- * with settings that force each commit to the disk before it is answered, and with others.
+ * Locks after a server was killed, or its host lost power: with settings that force each commit to
+ * the disk before the answer, and with others.
  */
 @Timeout(300)
 @Tag("extended")
@@ -34,12 +34,12 @@ class DurabilityTest {
   private static final Duration TTL = Duration.ofSeconds(60);
   private static final Duration LONG = Duration.ofSeconds(40);
 
-  /** What is just written, or forced to the disk, once a second may be so in time. */
+  /** A write that is forced to the disk once a second may be there in time. */
   private static final int TRIES = 5;
 
   private static LossyDisk disk;
 
-  /** What a grant outlasts that was answered. */
+  /** The failures that an answered grant survives. */
   private enum Durability {
     NOTHING,
     CRASH,
@@ -141,7 +141,7 @@ class DurabilityTest {
     return Arrays.stream(Mode.values()).filter(mode -> mode.durability != Durability.POWER_CUT);
   }
 
-  /** What goes wrong. */
+  /** A failure. */
   private interface CrashAction {
     /** Forces to the disk what has been written by now. */
     void prepare();
@@ -157,7 +157,7 @@ class DurabilityTest {
         @Override
         public void strike(LocalServer server) {
           server.kill();
-          // What was forked last may outlive its parent by a moment, and none starts beside it.
+          // The last child may outlive its parent for a moment, and no server starts beside it.
           Awaitility.await()
               .atMost(LONG)
               .ignoreExceptionsInstanceOf(IllegalStateException.class)

@@ -20,9 +20,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What becomes of locks when the clock of their host is set and the database is part of the
- * process: the same as {@link ServerClockSuite} says, played in a process of its own that asks to
- * have its clock set.
+ * Locks of an embedded database when the clock of the host is set: as {@link ServerClockSuite}
+ * says, played in a process of its own that asks to have its clock set.
  */
 @Timeout(200)
 @Tag("extended")

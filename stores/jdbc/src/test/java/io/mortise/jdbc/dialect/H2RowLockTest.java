@@ -28,7 +28,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What a request may take on H2, and a row that somebody else keeps locked. */
+/** Time limits of requests on H2, and a row that another transaction keeps locked. */
 @Timeout(200)
 class H2RowLockTest {
   private static final String SETTINGS =
@@ -77,7 +77,7 @@ class H2RowLockTest {
       }
       Duration took = Duration.ofNanos(System.nanoTime() - began);
 
-      // Each of several rounds would wait for 2.5 s otherwise, half of what a request may take.
+      // Otherwise each of several rounds would wait for 2.5 s, half of a request's time limit.
       assertThat(took).isLessThan(Duration.ofSeconds(5));
       assertThat(stuck).isNotDone();
       slow.rollback();

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What an H2 server goes on with when its client has given a connection up. */
+/** Work that an H2 server continues after its client has given the connection up. */
 @Timeout(200)
 @Tag("extended")
 class H2SessionCleanerTest {
@@ -91,7 +91,7 @@ class H2SessionCleanerTest {
     tables.execute(WANTED);
   }
 
-  /** Whose sessions have the same numbers. */
+  /** Its sessions have the same numbers. */
   @Test
   void givenServerThatHasBegunAnew_whenTheNextConnectionIsMade_thenNobodyElseLosesHis()
       throws SQLException {

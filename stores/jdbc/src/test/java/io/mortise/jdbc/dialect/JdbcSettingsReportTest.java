@@ -28,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What a database's own settings say about its locks. */
+/** The report of a database's settings that matter to locks. */
 class JdbcSettingsReportTest {
   private static final GuaranteeTable TABLE = GuaranteeTable.load();
 

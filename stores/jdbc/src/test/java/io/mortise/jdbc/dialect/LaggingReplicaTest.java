@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What a replica that lags behind loses when it takes over, and what is left to notice it. */
+/** The locks that a lagging replica loses when it is promoted, and the signs that remain. */
 @Timeout(200)
 @Tag("extended")
 class LaggingReplicaTest {
@@ -44,7 +44,7 @@ class LaggingReplicaTest {
       long stale = old.token();
       CountDownLatch lost = new CountDownLatch(1);
       old.onLost(loss -> lost.countDown());
-      // So that the session of the replica is another state of it than the primary's.
+      // The replica then has another state of the session than the primary.
       long left = old.remaining().toNanos();
       Awaitility.await().atMost(TTL.multipliedBy(2)).until(() -> old.remaining().toNanos() > left);
       pair.failOver();
@@ -57,7 +57,7 @@ class LaggingReplicaTest {
       assertThat(current).isGreaterThan(stale);
       assertThat(lost.await(20, TimeUnit.SECONDS)).isTrue();
 
-      // What was shown to the old primary is lost too: the successor's write makes it safe again.
+      // Tokens shown to the old primary are lost too; the successor's write restores safety.
       assertThat(write(resource, current)).isTrue();
       assertThat(write(resource, stale)).isFalse();
     }

@@ -46,7 +46,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.mariadb.jdbc.MariaDbDataSource;
 
-/** What goes wrong with a server, and what a user is told. */
+/** Failures of a server, and their messages to the user. */
 @Tag("extended")
 class MySqlFailureTest {
   private static final Duration TTL = Duration.ofMinutes(2);

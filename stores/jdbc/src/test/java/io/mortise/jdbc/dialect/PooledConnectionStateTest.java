@@ -52,7 +52,7 @@ class PooledConnectionStateTest {
         ConnectionState now = ConnectionState.of(connection);
         assertThat(now.autoCommit()).isEqualTo(AS_GIVEN.autoCommit());
         if (databaseProduct != DatabaseProduct.H2) {
-          // Which takes none.
+          // It takes none.
           assertThat(now.readOnly()).isEqualTo(AS_GIVEN.readOnly());
         }
         assertThat(now.isolation()).isEqualTo(AS_GIVEN.isolation());

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** As on every database, and what strict expiry makes of it. */
+/** As on every database, and with strict expiry. */
 @RerunIfPaused
 @Tag("extended")
 class PostgresClockTest extends ServerClockSuite implements RerunIfPaused.PauseSource {

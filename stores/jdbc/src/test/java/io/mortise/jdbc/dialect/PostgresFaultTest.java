@@ -45,7 +45,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.postgresql.ds.PGSimpleDataSource;
 
-/** What PostgreSQL does to locks when something goes wrong. */
+/** Failures of PostgreSQL, and their effect on locks. */
 class PostgresFaultTest {
   private static final Duration TTL = Duration.ofSeconds(3);
 
@@ -76,7 +76,7 @@ class PostgresFaultTest {
     return LockClient.builder().url(url).ttl(TTL).build();
   }
 
-  /** Whose session outlives a restart of the server. */
+  /** Its session outlives a restart of the server. */
   private LockClient patient() {
     return LockClient.builder().url(url).ttl(Duration.ofSeconds(60)).build();
   }

@@ -7,7 +7,7 @@ import java.time.Duration;
 import java.util.Properties;
 import org.junit.jupiter.api.Test;
 
-/** What the driver is told of several hosts. */
+/** The driver's settings for several hosts. */
 class PostgresHostsTest {
   @Test
   void givenSeveralHosts_thenThePrimaryIsLookedFor_andAPromotedOneIsSoonKnown() {

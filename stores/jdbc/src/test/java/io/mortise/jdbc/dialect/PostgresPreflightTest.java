@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.postgresql.ds.PGSimpleDataSource;
 
-/** What a PostgreSQL store says of a server, a user or tables that will not do. */
+/** Refusals of servers, users and tables that PostgreSQL stores cannot use. */
 @Tag("extended")
 class PostgresPreflightTest {
   private static PostgresServer server;

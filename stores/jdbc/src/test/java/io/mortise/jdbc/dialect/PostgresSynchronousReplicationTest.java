@@ -77,7 +77,7 @@ class PostgresSynchronousReplicationTest {
         LockClient other = client(TTL)) {
       Lease lease = holder.lock("a").acquire();
       pair.primary.kill();
-      // What was forked last may outlive its parent by a moment, and no server starts beside it.
+      // The last child may outlive its parent for a moment, and no server starts beside it.
       Awaitility.await()
           .atMost(LONG)
           .ignoreExceptionsInstanceOf(IllegalStateException.class)

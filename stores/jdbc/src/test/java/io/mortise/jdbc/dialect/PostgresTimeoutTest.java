@@ -26,7 +26,7 @@ import java.util.List;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 
-/** What a request may take, and a wait for a row that somebody else has locked. */
+/** Time limits of requests, and of waits for a row that another transaction has locked. */
 class PostgresTimeoutTest {
   private static final Duration BOUND = Duration.ofSeconds(8);
   private static final Duration LONG = Duration.ofSeconds(30);

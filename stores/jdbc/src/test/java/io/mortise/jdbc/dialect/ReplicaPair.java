@@ -139,7 +139,7 @@ abstract class ReplicaPair implements AutoCloseable {
     /**
      * The pair.
      *
-     * @param more what this product has to be told
+     * @param more the settings that this product needs
      */
     MySql(DatabaseProduct databaseProduct, String more) throws SQLException {
       this(databaseProduct, databaseProduct.start("--server-id=1", "--log-bin"), more);

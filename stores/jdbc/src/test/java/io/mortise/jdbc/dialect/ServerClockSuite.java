@@ -23,8 +23,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
 /**
- * What becomes of locks when the clock of the database is set. A subclass says which database, and
- * is {@link RerunIfPaused}.
+ * Locks when the clock of the database is set. A subclass says which database, and is {@link
+ * RerunIfPaused}.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class ServerClockSuite {

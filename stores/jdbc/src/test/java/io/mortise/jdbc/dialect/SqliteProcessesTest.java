@@ -142,7 +142,7 @@ class SqliteProcessesTest {
     System.out.printf(
         "Wake-up in another process: median %.2f ms, p90 %.2f ms%n",
         latencies[rounds / 2] / 1e6, latencies[rounds * 9 / 10] / 1e6);
-    // On a busy machine most have to wait until they are let run; who polls is never so soon.
+    // On a busy machine most have to wait until they are let run; a poller is never so soon.
     assertThat(Duration.ofNanos(latencies[rounds / 10])).isLessThan(Duration.ofMillis(25));
   }
 }

@@ -24,11 +24,12 @@ import javax.sql.DataSource;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** One address that leads to two servers, each of which takes writes. */
 class TwoServersTest {
   @ParameterizedTest
-  @EnumSource(names = {"POSTGRESQL", "MYSQL", "MARIADB"})
+  @MethodSource("io.mortise.jdbc.DatabaseProduct#servers")
   void givenBalancerOverTwoPrimaries_whenBothAreReached_thenTheStoreIsRefusedByName(
       DatabaseProduct databaseProduct) throws Exception {
     try (LocalServer one = databaseProduct.start();

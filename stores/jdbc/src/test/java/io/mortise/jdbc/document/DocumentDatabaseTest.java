@@ -302,8 +302,8 @@ class DocumentDatabaseTest {
       made.get(0).close();
       BoundedWait.until(
           Duration.ofSeconds(60),
-          "no more are asked for",
-          () -> failure(documents).contains("was asked"));
+          "a connect hangs",
+          () -> failure(documents).contains("gave no connection"));
       hangs.set(false);
       BoundedWait.until(
           Duration.ofSeconds(60), "connected again", () -> failure(documents).isEmpty());
@@ -320,7 +320,7 @@ class DocumentDatabaseTest {
     }
   }
 
-  /** What a read says; empty if it is answered. */
+  /** The message of a failed read; empty if it succeeds. */
   private static String failure(SqlDocuments documents) {
     try {
       BoundedWait.join(documents.read("lock/a"));

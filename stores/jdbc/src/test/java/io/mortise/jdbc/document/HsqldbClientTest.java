@@ -5,7 +5,7 @@ import io.mortise.testkit.contract.client.LockClientContract;
 import org.junit.jupiter.api.Tag;
 
 @ContractFor("jdbc")
-@Tag("extended")
+@Tag("product")
 class HsqldbClientTest extends LockClientContract {
   HsqldbClientTest() {
     super(DocumentServers.HSQLDB.underTest());

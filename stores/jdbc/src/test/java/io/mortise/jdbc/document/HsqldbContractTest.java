@@ -5,7 +5,7 @@ import io.mortise.testkit.contract.store.LockStoreContract;
 import org.junit.jupiter.api.Tag;
 
 @ContractFor("jdbc")
-@Tag("extended")
+@Tag("product")
 class HsqldbContractTest extends LockStoreContract {
   HsqldbContractTest() {
     super(DocumentServers.HSQLDB.underTest());

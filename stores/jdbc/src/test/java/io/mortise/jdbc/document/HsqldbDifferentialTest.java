@@ -2,8 +2,10 @@ package io.mortise.jdbc.document;
 
 import io.mortise.testkit.contract.ContractFor;
 import io.mortise.testkit.contract.differential.DifferentialContract;
+import org.junit.jupiter.api.Tag;
 
 @ContractFor("jdbc")
+@Tag("product")
 class HsqldbDifferentialTest extends DifferentialContract {
   HsqldbDifferentialTest() {
     super(DocumentServers.HSQLDB::underTest);

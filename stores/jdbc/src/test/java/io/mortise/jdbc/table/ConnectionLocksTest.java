@@ -30,7 +30,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** As {@link ServerStatementsTest}, of who is passed over since it has no connection. */
+/**
+ * As {@link ServerStatementsTest}, of waiters that are passed over since they have no connection.
+ */
 @ParameterizedClass
 @ValueSource(strings = {"postgresql", "mysql", "mariadb"})
 class ConnectionLocksTest extends ServerStatementsFixture {
@@ -38,7 +40,7 @@ class ConnectionLocksTest extends ServerStatementsFixture {
   private static final String NEXT = THIRD.session().value();
   private static final Request.Abandon RELEASE = new Request.Abandon(NAME, OLD);
 
-  /** What a process has said that holds a connection lock. */
+  /** The session row of a process that holds a connection lock. */
   private void saidToBeConnected(String... sessions) throws SQLException {
     for (String session : sessions) {
       Map<String, Object> row =
@@ -249,7 +251,7 @@ class ConnectionLocksTest extends ServerStatementsFixture {
   @Test
   void givenOneServerProcessForManyConnections_thenNoConnectionLockIsTaken() throws SQLException {
     Assumptions.assumeTrue(isPostgres());
-    // What a pooler tells its clients when they connect is no process of the server.
+    // The process id that a pooler gives its clients is not one of the server.
     for (int told : List.of(0, 1)) {
       try (Connection connection = connect()) {
         PostgresLockRepository behind =

@@ -4,7 +4,6 @@ import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionNotification;
 import java.sql.SQLException;
-import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -34,13 +33,13 @@ final class ContendedRequestRunner {
       Consumer<SessionNotification> pendingNotifications)
       throws SQLException {
     ContendedRequest contendedRequest = new ContendedRequest(request);
-    lockRepository.contended(List.of(contendedRequest));
+    lockRepository.contended(contendedRequest);
     contendedRequest.pendingNotifications().forEach(pendingNotifications);
     return contendedRequest;
   }
 
   static @Nullable Reply reply(StoreConnection storeConnection, Request request)
       throws SQLException {
-    return storeConnection.contended(List.of(request)).get(0).reply();
+    return storeConnection.contended(request).reply();
   }
 }

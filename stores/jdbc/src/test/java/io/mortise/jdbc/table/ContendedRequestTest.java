@@ -18,22 +18,23 @@ import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionNotification;
-import io.mortise.testserver.PostgresServer;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.time.Duration;
 import java.util.Properties;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * That the common contended steps are done in one flush, and others are left to the slow path; what
- * they do is compared with the reference by the differential tests.
+ * The common contended steps take one flush, and the slow path does all others. The differential
+ * tests compare their results with the reference.
  */
 class ContendedRequestTest {
   private static final Duration TTL = Duration.ofSeconds(60);
   private static final Duration BOUND = Duration.ofSeconds(8);
 
   @Test
+  @Tag("extended")
   void givenMySql_whenLocksAreContended_thenOneFlushDoesTheCommonSteps() throws Exception {
     commonSteps(new MySqlDialect(), MySqlServers.MYSQL.url() + "&namespace=flush");
   }
@@ -45,9 +46,7 @@ class ContendedRequestTest {
 
   @Test
   void givenPostgres_whenLocksAreContended_thenOneFlushDoesTheCommonSteps() throws Exception {
-    try (PostgresServer server = PostgresServers.V18.start()) {
-      commonSteps(new PostgresDialect(), server.url() + "&namespace=flush");
-    }
+    commonSteps(new PostgresDialect(), PostgresServers.V18.shared().url() + "&namespace=flush");
   }
 
   private static void commonSteps(Dialect dialect, String url) throws Exception {

@@ -36,9 +36,9 @@ import org.junit.jupiter.api.Test;
 import org.postgresql.PGNotification;
 
 /**
- * The steps of one statement, or of one flush, on locks in many states: where nothing special goes
- * on they are taken, elsewhere they leave all as it was; and what they answer, write and tell is
- * what {@link LockTable} does to an equal lock at the same moment. And that does the same whether
+ * The steps of one statement, or of one flush, on locks in many states. They serve the common
+ * states, and change nothing in all others. Their answers, writes and notifications equal those
+ * that {@link LockTable} gives for an equal lock at the same moment. And that does the same whether
  * all is read ahead or when it is asked for.
  */
 class FastPathEquivalenceTest {
@@ -59,7 +59,7 @@ class FastPathEquivalenceTest {
   private static final Pattern NUMBER = Pattern.compile("\\.(\\d{10,})");
   private static final Pattern ASK_AGAIN = Pattern.compile("askAgain=\\w+(\\.\\w+)?");
 
-  /** What says nothing while nobody has the whole lock. */
+  /** Columns without meaning while nobody has the whole lock. */
   private static final List<String> OF_OWNER =
       List.of("token", "tokens", "since_us", "free_us", "shut_us", "label", "told", "evicted");
 
@@ -94,7 +94,7 @@ class FastPathEquivalenceTest {
     }
   }
 
-  /** What is known of it when it is over. */
+  /** The outcome of a step. */
   private static final class Outcome {
     boolean taken;
     long began;
@@ -463,7 +463,7 @@ class FastPathEquivalenceTest {
         same("answers", answers(expected), answers(tried), different);
         same("told", expected.told, tried.told, different);
         same("rows", after.get(reference), after.get(key), different);
-        // Who is the first to wait tells the holder again: another one may not have come to it.
+        // The first waiter notifies the holder again, as an earlier notification may be lost.
         if (state.firstStatement != FirstStatement.QUEUE_UP || !state.isToldInVain()) {
           same("hints", hints.get(reference), hints.get(key), different);
         }
@@ -487,7 +487,9 @@ class FastPathEquivalenceTest {
       }
     }
 
-    /** Who reads ahead counts those too whose turn comes in this step, and asks again too soon. */
+    /**
+     * A prefetching step also counts waiters whose turn comes within it, so its retry is too early.
+     */
     private static List<String> answers(Outcome outcome) {
       return outcome.told.stream()
               .noneMatch(sessionNotification -> sessionNotification.startsWith("Granted"))
@@ -497,7 +499,7 @@ class FastPathEquivalenceTest {
               .toList();
     }
 
-    /** Without what the test itself has set. */
+    /** The rows without the test's own settings. */
     private static @Nullable List<String> led(
         LockStateGenerator state, @Nullable List<String> rows) {
       return rows == null || !state.nearLead

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * and the row says otherwise.
  */
 final class HandoffRowsModel implements Model<PackedState> {
-  // Cells of a process: what it does, and whose rows its statement has seen.
+  // Cells of a process: its state, and the rows that its statement has seen.
   private static final int PHASE = 0;
   private static final int SAW = 1;
   private static final int PROCESS = 2;
@@ -37,7 +37,8 @@ final class HandoffRowsModel implements Model<PackedState> {
   private final Variant variant;
   private final int processes;
 
-  // The lock's row, and who has it locked; then the waiters' rows in order of their tickets.
+  // The lock's row, and the process that has it locked; then the waiters' rows in order of their
+  // tickets.
   private final int owner;
   private final int counted;
   private final int locked;
@@ -48,11 +49,13 @@ final class HandoffRowsModel implements Model<PackedState> {
     BUILT,
     /** A release is one statement that also looks for the first who waits. */
     ONE_STATEMENT,
-    /** What is read after the row was locked is as old as the transaction: REPEATABLE READ. */
+    /** A read after the row was locked is as old as the transaction: REPEATABLE READ. */
     ONE_SNAPSHOT,
     /** The short way to release does not ask whether somebody waits. */
     RELEASES_WHOEVER_WAITS,
-    /** Who gives up deletes his row, and corrects the count, without locking the lock's row. */
+    /**
+     * A waiter that gives up deletes its row and corrects the count without locking the lock's row.
+     */
     LEAVES_WITHOUT_THE_ROW
   }
 
@@ -225,7 +228,7 @@ final class HandoffRowsModel implements Model<PackedState> {
     }
   }
 
-  /** To the first of those that were seen; who was not seen stays where he is. */
+  /** To the first of those that were seen; an unseen waiter keeps its place. */
   private void handOff(PackedState.PackedStateBuilder next, int saw) {
     next.set(owner, 0);
     for (int place = queue; place < queue + processes && next.get(place) != 0; place++) {

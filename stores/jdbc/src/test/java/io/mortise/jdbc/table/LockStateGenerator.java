@@ -69,7 +69,7 @@ final class LockStateGenerator {
     }
   }
 
-  /** What may be otherwise than usual. */
+  /** Unusual properties of a lock or request. */
   private enum Deviation {
     HOLDER,
     ASKER,
@@ -108,10 +108,10 @@ final class LockStateGenerator {
   /** Whether the counter of tokens is to be set nearly as far ahead as it may be. */
   final boolean nearLead;
 
-  /** What is asked; of a retake its release. */
+  /** The request; for a retake its release. */
   final Request request;
 
-  /** What is taken by a retake. */
+  /** The acquire of a retake. */
   final Request.@Nullable Acquire next;
 
   private SessionLiveness holder = SessionLiveness.SOON;
@@ -238,7 +238,7 @@ final class LockStateGenerator {
     }
   }
 
-  /** What the holder was told, and of others what must stay. */
+  /** Notifications of the holder, and those of others, which must stay. */
   private void tellOf(AttemptId held, boolean noted) {
     if (noted) {
       told(held, chance(50) ? "wanted" : "granted");

@@ -34,8 +34,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * The steps of several statements wait for the lock's row first, and for no other: what somebody
- * else changes meanwhile, they see.
+ * The steps of several statements wait for the lock's row first, and for no other: they see the
+ * changes that others commit meanwhile.
  */
 class LockedRowTest {
   private static final Duration BOUND = Duration.ofSeconds(8);

@@ -11,14 +11,14 @@ import java.util.List;
 import org.postgresql.PGConnection;
 import org.postgresql.PGNotification;
 
-/** What PostgreSQL tells those who listen. */
+/** The notifications that a listening connection receives. */
 final class PostgresNotificationRecorder {
   private PostgresNotificationRecorder() {}
 
   /**
-   * What has been heard since this was asked last. Notifications come in the order in which they
-   * were sent, so one more is sent, on a channel of which nothing else is heard: all before it have
-   * come when it has.
+   * The notifications since the last call. Notifications come in the order in which they were sent,
+   * so one more is sent, on a channel of which nothing else is heard: all before it have come when
+   * it has.
    */
   static List<PGNotification> heard(
       Connection sending, Connection listening, String last, Duration bound) throws SQLException {

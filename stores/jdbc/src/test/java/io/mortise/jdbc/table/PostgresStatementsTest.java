@@ -35,8 +35,8 @@ import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * As {@link ServerStatementsTest}, of what PostgreSQL alone has: hints to other processes, and what
- * a connection is told of the server. And of blocks of tokens that are cut short, and of a lock
+ * As {@link ServerStatementsTest}, for PostgreSQL alone: hints to other processes, and the server's
+ * settings as a connection reads them. Also for blocks of tokens that are cut short, and for a lock
  * with more holders than a step reads.
  */
 @ParameterizedClass
@@ -88,7 +88,7 @@ class PostgresStatementsTest extends ServerStatementsFixture {
     tables.put("lock", lock);
   }
 
-  /** What was heard since it was asked last. */
+  /** The notifications since the last call. */
   private List<String> hints() throws SQLException {
     return PostgresNotificationRecorder.heard(tables.connection, listening, LAST, BOUND).stream()
         .map(one -> one.getName() + " " + one.getParameter())
@@ -154,7 +154,7 @@ class PostgresStatementsTest extends ServerStatementsFixture {
           .isFalse();
       assertThat(hints()).as(lock.toString()).isEmpty();
     }
-    // One whose answer was lost asks again: what it was told may have been lost too.
+    // After a lost answer the request is sent again; the notification may be lost as well.
     alone(with(released, "told", 2, "token", 7, "tokens", 8));
     assertThat(
             ContendedRequestRunner.handOff(

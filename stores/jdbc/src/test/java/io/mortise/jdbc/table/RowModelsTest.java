@@ -10,8 +10,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * What statements see of each other under READ COMMITTED, in every order, and what becomes of locks
- * when a rule about it is taken away. No database is asked.
+ * Statements and the rows they see under READ COMMITTED, in every order; without one of the rules,
+ * locks break. No database is asked.
  */
 class RowModelsTest {
   @Test

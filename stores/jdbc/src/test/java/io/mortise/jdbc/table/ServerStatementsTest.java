@@ -28,8 +28,8 @@ import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * As {@link StatementsTest}, of the statements that do a whole step on a server, by its clock. What
- * they do counts from the time that they leave in the row.
+ * As {@link StatementsTest}, of the statements that do a whole step on a server, by its clock.
+ * Their times count from the one that they leave in the row.
  */
 @ParameterizedClass
 @ValueSource(strings = {"postgresql", "mysql", "mariadb"})
@@ -175,7 +175,7 @@ class ServerStatementsTest extends ServerStatementsFixture {
                   storeConnection.repository, new Request.Abandon(NAME, OLD), told::add))
           .isTrue();
       Map<String, Object> expected = with(vacated(lock, OLD), "touched_us", time());
-      // What is said of an owner says nothing where there is none.
+      // The owner's columns have no meaning without an owner.
       assertThat(with(changed(), "free_us", 0, "shut_us", 0))
           .isEqualTo(with(expected, "free_us", 0, "shut_us", 0));
       assertThat(tables.all("news")).isEmpty();
@@ -438,7 +438,7 @@ class ServerStatementsTest extends ServerStatementsFixture {
     }
   }
 
-  /** Who has one permit of one has the whole lock. */
+  /** One permit of one is the whole lock. */
   @Test
   void givenLockOfOnePermit_whenTakenReleasedOrRetaken_thenAsAnyWholeLock() throws SQLException {
     Request.Acquire one =

@@ -6,7 +6,7 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who may take a lock from a holder that seems to be dead, under READ COMMITTED
+ * Takes of a lock from a holder that seems to be dead, under READ COMMITTED
  * (invariants.md#judge-apart). A statement that waited for a row looks at the newest version of
  * that row, but at all other rows as they were when it began. Processes open sessions, a few each,
  * renew them or lose them, take the lock and give it back; a session's row is over only when its
@@ -29,8 +29,8 @@ final class SessionExpiryModel implements Model<PackedState> {
   private static final int STALE = 1;
   private static final int OVER = 2;
 
-  // Cells of a process: what it does, which of its sessions it has, which sessions its statement
-  // saw alive, whose session it judges, whether it was granted the lock.
+  // Cells of a process: its state, its current session, the sessions its statement saw alive, the
+  // session it judges, and whether it was granted the lock.
   private static final int PHASE = 0;
   private static final int NUMBER = 1;
   private static final int SAW = 2;
@@ -57,7 +57,7 @@ final class SessionExpiryModel implements Model<PackedState> {
     JUDGES_IN_PASSING,
     /** A session is read, found over, and then deleted whatever became of it. */
     READS_THEN_DELETES,
-    /** Who has proof against one takes the lock from whoever has it by then. */
+    /** A process with proof against a holder takes the lock from its current holder. */
     TAKES_WHATEVER_IS_THERE,
     /** The proof is against a process, not a session of it. */
     COMPARES_PROCESSES,

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** As {@link ServerStatementsTest}, of what becomes of sessions there in one round trip. */
+/** As {@link ServerStatementsTest}, for sessions, which take one round trip there. */
 @ParameterizedClass
 @ValueSource(strings = {"postgresql", "mysql", "mariadb"})
 class SessionStatementsTest extends ServerStatementsFixture {

@@ -28,9 +28,8 @@ import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Which rows each statement reads and changes, and which it leaves alone: those of other locks,
- * namespaces and attempts, and those that are a microsecond away. What it is for stands in its
- * file.
+ * The rows that each statement reads and changes, and those that it leaves alone: of other locks,
+ * namespaces and attempts, and those a microsecond away. Its file says its purpose.
  */
 @ParameterizedClass
 @ValueSource(strings = {"sqlite", "h2"})

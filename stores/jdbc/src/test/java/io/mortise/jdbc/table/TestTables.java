@@ -77,7 +77,7 @@ public final class TestTables implements AutoCloseable {
     }
   }
 
-  /** Runs it; what it returns. */
+  /** Runs the query; returns its rows. */
   List<Map<String, Object>> query(String name, Object... values) throws SQLException {
     try (NamedStatement namedStatement = statement(name, values);
         ResultSet rows = namedStatement.query()) {
@@ -120,7 +120,7 @@ public final class TestTables implements AutoCloseable {
         .toArray();
   }
 
-  /** What a statement is told that takes a lock without terms, and maybe more. */
+  /** The parameters of a statement that takes a lock without terms, and further ones. */
   static Object[] asking(
       AttemptId attempt, long capacity, long tokens, long floor, Object... more) {
     return pairs(
