@@ -23,13 +23,13 @@ import io.mortise.spi.StoreSession;
 import io.mortise.spi.time.Ticker;
 import io.mortise.support.document.SessionDocuments.KnownSessions;
 import io.mortise.support.document.VersionedDocuments.ListedText;
+import io.mortise.support.table.DecodedLocks;
 import io.mortise.support.table.DocumentCodec;
 import io.mortise.support.table.LockDocument;
 import io.mortise.support.table.LockRecord;
 import io.mortise.support.table.SessionDocument;
 import java.time.Duration;
 import java.time.InstantSource;
-import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
@@ -166,7 +166,7 @@ public final class DocumentStore implements LockStore {
     this.documents = documents;
     this.micros = micros;
     this.sessions = new SessionDocuments(new DocumentUpdater(documents, micros, rules), observer);
-    this.locks = new LockUpdater(sessions);
+    this.locks = new LockUpdater(sessions, new DecodedLocks());
     this.facts = facts;
     this.sweeper = new DocumentSweeper(locks, facts, uptime);
     this.ownRenewals = new OwnRenewals(uptime);
@@ -318,16 +318,14 @@ public final class DocumentStore implements LockStore {
     return documents
         .scanTexts(LockUpdater.PREFIX + query.prefix(), cursor == null ? "" : cursor, query.limit())
         .thenCompose(
-            listed -> {
-              String last = last(listed.stream().map(ListedText::key).toList(), query.limit());
-              return views(listed, query)
-                  .thenApply(page -> new Page<>(page, last.isEmpty() ? null : last));
-            });
+            listed ->
+                views(listed, query)
+                    .thenApply(page -> new Page<>(page, last(listed, query.limit()))));
   }
 
-  /** The last key of a full page; empty if it is the last page. */
-  private static String last(List<String> keys, int limit) {
-    return keys.size() < limit ? "" : keys.get(keys.size() - 1);
+  /** The last key of a full page; null if it is the last page. */
+  private static @Nullable String last(List<ListedText> listed, int limit) {
+    return listed.size() < limit ? null : listed.get(listed.size() - 1).key();
   }
 
   private CompletionStage<List<LockInfo>> views(List<ListedText> listed, LockQuery query) {
@@ -358,38 +356,28 @@ public final class DocumentStore implements LockStore {
   @Override
   public CompletionStage<Page<SessionInfo>> sessions(@Nullable String cursor, int limit) {
     return documents
-        .scan(SessionDocuments.PREFIX, cursor == null ? "" : cursor, limit)
-        .thenCompose(
-            keys -> {
-              String last = last(keys, limit);
-              CompletionStage<List<SessionInfo>> page =
-                  CompletableFuture.completedFuture(new ArrayList<>());
-              for (String key : keys) {
-                SessionId id = SessionDocuments.id(key).orElse(null);
-                if (id != null) { // Otherwise another program has created the key.
-                  page = page.thenCompose(before -> addSession(before, id));
-                }
-              }
-              return page.thenApply(all -> new Page<>(all, last.isEmpty() ? null : last));
-            });
+        .scanTexts(SessionDocuments.PREFIX, cursor == null ? "" : cursor, limit)
+        .thenApply(
+            listed ->
+                new Page<>(
+                    listed.stream().flatMap(each -> session(each).stream()).toList(),
+                    last(listed, limit)));
   }
 
-  private CompletionStage<List<SessionInfo>> addSession(List<SessionInfo> before, SessionId id) {
-    return sessions
-        .read(id)
-        .thenApply(
-            found -> {
-              found.ifPresent(
-                  session ->
-                      before.add(
-                          new SessionInfo(
-                              id.value(),
-                              session.client().info(),
-                              session.ttl(),
-                              timeLeft(session),
-                              session.renewedAgo(micros()))));
-              return before;
-            });
+  private Optional<SessionInfo> session(ListedText listed) {
+    return SessionDocuments.id(listed.key()) // Otherwise another program has created the key.
+        .flatMap(
+            id ->
+                sessions
+                    .decode(id, listed.found())
+                    .map(
+                        session ->
+                            new SessionInfo(
+                                id.value(),
+                                session.client().info(),
+                                session.ttl(),
+                                timeLeft(session),
+                                session.renewedAgo(micros()))));
   }
 
   private Duration timeLeft(SessionDocument session) {

@@ -247,8 +247,13 @@ final class DocumentUpdater {
    */
   static long number(VersionedText found, long highest) {
     String version = found.version();
-    if (version.matches("\\d{1,18}") && Long.parseLong(version) <= highest) {
-      return Long.parseLong(version);
+    try {
+      long number = Long.parseLong(version);
+      if (number >= 0 && number <= highest) {
+        return number;
+      }
+    } catch (NumberFormatException e) {
+      // Said below.
     }
     throw new StoreUnfitException(
         "The store has a document of version '%s', and versions are numbers up to %s. Another server may have answered: check host and port."

@@ -11,7 +11,7 @@ import io.mortise.support.document.SessionDocuments.ChangeKind;
 import io.mortise.support.document.SessionDocuments.ChangeOutcome;
 import io.mortise.support.document.SessionDocuments.KnownSessions;
 import io.mortise.support.document.VersionedDocuments.VersionedText;
-import io.mortise.support.table.DocumentCodec;
+import io.mortise.support.table.DecodedLocks;
 import io.mortise.support.table.LockDocument;
 import io.mortise.support.table.LockStep;
 import io.mortise.support.table.LockStep.StepResult;
@@ -25,7 +25,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Takes steps of locks on their documents, with all consequences. Thread-safe. */
-record LockUpdater(SessionDocuments sessions) {
+record LockUpdater(SessionDocuments sessions, DecodedLocks decoded) {
   static final String PREFIX = "lock/";
 
   /** One call of the lock table. */
@@ -53,10 +53,6 @@ record LockUpdater(SessionDocuments sessions) {
     /** The same step with half as many grants, for a document that has to grow less. */
     Step<T> servingHalf(int granted) {
       return new Step<>(name, known, onTable, mustWrite, Math.min(granted, mostServed) / 2);
-    }
-
-    @Nullable LockDocument decode(VersionedText found) {
-      return DocumentCodec.decode(name, found.text());
     }
   }
 
@@ -138,7 +134,7 @@ record LockUpdater(SessionDocuments sessions) {
 
   /** The effect of the step on a remembered document; null if that is unknown without a read. */
   private <T> @Nullable Update<StepResult<T>> first(Step<T> step, VersionedText found) {
-    StepResult<T> result = apply(step, step.decode(found), found, now());
+    StepResult<T> result = apply(step, decode(step, found), found, now());
     return step.known().isIncomplete() || !notes(result, true).isEmpty()
         ? null
         : update(step, result);
@@ -152,7 +148,7 @@ record LockUpdater(SessionDocuments sessions) {
    */
   private <T> CompletionStage<@Nullable Update<StepResult<T>>> prepare(
       Step<T> step, VersionedText found) {
-    LockDocument document = step.decode(found);
+    LockDocument document = decode(step, found);
     long now = now();
     step.known().forgetOverdue(now);
     return sessions
@@ -175,6 +171,10 @@ record LockUpdater(SessionDocuments sessions) {
                         return prepare(step, found);
                       });
             });
+  }
+
+  private @Nullable LockDocument decode(Step<?> step, VersionedText found) {
+    return decoded.decode(step.name(), found.text());
   }
 
   private <T> StepResult<T> apply(
@@ -214,7 +214,7 @@ record LockUpdater(SessionDocuments sessions) {
     }
     return new Update<>(
         changed,
-        next == null ? null : DocumentCodec.encode(next),
+        changed && next != null ? decoded.encode(next) : null,
         result,
         granted == 0
             ? null
@@ -242,12 +242,18 @@ record LockUpdater(SessionDocuments sessions) {
 
   /** Removes and leaves the notes that follow the document. Polls make up for failed ones. */
   private <T> CompletionStage<T> finish(StepResult<T> result) {
+    if (result.notifications().isEmpty() && result.obsolete().isEmpty()) {
+      return CompletableFuture.completedFuture(result.reply());
+    }
     return sessions
         .updateNotes(ChangeKind.NOTES_AFTER_LOCK, notes(result, false), result.obsolete(), now())
         .handle((done, failure) -> result.reply());
   }
 
   private static List<SessionNotification> notes(StepResult<?> result, boolean before) {
+    if (result.notifications().isEmpty()) {
+      return List.of();
+    }
     return result.notifications().stream().filter(note -> comesBefore(note) == before).toList();
   }
 

@@ -81,10 +81,7 @@ final class SessionDocuments {
 
   /** The present session; empty if there is none. */
   CompletionStage<Optional<SessionDocument>> read(SessionId id) {
-    return updater
-        .documents()
-        .read(key(id))
-        .thenApply(found -> Optional.ofNullable(decode(id, found)));
+    return updater.documents().read(key(id)).thenApply(found -> decode(id, found));
   }
 
   /** A session to show to people, as ended if its time has passed. Writes nothing. */
@@ -106,7 +103,12 @@ final class SessionDocuments {
     }
   }
 
-  private @Nullable SessionDocument decode(SessionId id, VersionedText found) {
+  /** A session as it was read; empty if there was none. */
+  Optional<SessionDocument> decode(SessionId id, VersionedText found) {
+    return Optional.ofNullable(decodeOrNull(id, found));
+  }
+
+  private @Nullable SessionDocument decodeOrNull(SessionId id, VersionedText found) {
     SessionDocument session = DocumentCodec.decodeSession(key(id), found.text());
     if (session != null && observer != null) {
       observer.observe(id, session);
@@ -154,7 +156,7 @@ final class SessionDocuments {
 
   /** The result of a step that may have changed the document. */
   static <T> Update<T> changed(SessionDocument session, boolean changed, T result) {
-    return new Update<>(changed, DocumentCodec.encode(session), result);
+    return new Update<>(changed, changed ? DocumentCodec.encode(session) : null, result);
   }
 
   /** Takes a step of a sweep, which takes steps of all sessions in turn. */
@@ -181,8 +183,8 @@ final class SessionDocuments {
   <T> CompletionStage<T> updateRemembered(SessionId id, SessionStep<T> step) {
     return updater.updateRemembered(
         key(id),
-        found -> step.take(decode(id, found), found),
-        found -> CompletableFuture.completedFuture(step.take(decode(id, found), found)));
+        found -> step.take(decodeOrNull(id, found), found),
+        found -> CompletableFuture.completedFuture(step.take(decodeOrNull(id, found), found)));
   }
 
   /** The reasons for a change of a session's document. */
@@ -236,7 +238,7 @@ final class SessionDocuments {
         found -> {
           // A step that was written is repeated only after a failed comparison.
           boolean isOutdated = written.get() >= CONFLICTS_OF_NOTES;
-          SessionDocument session = decode(id, found);
+          SessionDocument session = decodeOrNull(id, found);
           List<ChangeOutcome> outcomes =
               together.stream().map(each -> outcome(each, session, isOutdated)).toList();
           boolean changed = outcomes.contains(ChangeOutcome.CHANGED);
@@ -244,7 +246,7 @@ final class SessionDocuments {
           Optional<SessionDocument> stands = Optional.ofNullable(session);
           return new Update<>(
               changed,
-              session == null ? null : DocumentCodec.encode(session),
+              session != null && changed ? DocumentCodec.encode(session) : null,
               outcomes.stream().map(outcome -> new ChangedSession(outcome, stands)).toList());
         };
     return updater.updateRemembered(

@@ -19,7 +19,6 @@ import io.mortise.support.table.LockRecord.WaiterEntry;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.StringJoiner;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -52,20 +51,19 @@ public final class DocumentCodec {
 
   /** A lock's document as text. */
   public static String encode(LockDocument lock) {
-    StringJoiner lines = new StringJoiner("\n");
-    lines.add(
-        line(LOCK, lock.capacity, lock.lastToken, lock.nextTicket, lock.shutUntil, lock.touched));
+    DocumentLines lines = new DocumentLines();
+    lines.add(LOCK, lock.capacity, lock.lastToken, lock.nextTicket, lock.shutUntil, lock.touched);
     EndedAttempt end = lock.lastEnd;
     if (end != null) {
-      lines.add(line("end", end.attempt().encoded(), end.was(), end.how()));
+      lines.add("end", end.attempt().encoded(), end.was(), end.how());
     }
-    lock.holders.values().forEach(hold -> lines.add(encode(hold)));
-    lock.queue.values().forEach(waiter -> lines.add(encode(waiter)));
+    lock.holders.values().forEach(hold -> encode(hold, lines));
+    lock.queue.values().forEach(waiter -> encode(waiter, lines));
     return lines.toString();
   }
 
-  private static String encode(HoldEntry hold) {
-    return line(
+  private static void encode(HoldEntry hold, DocumentLines lines) {
+    lines.add(
         "hold",
         hold.attempt.encoded(),
         hold.since,
@@ -80,9 +78,9 @@ public final class DocumentCodec {
         hold.label);
   }
 
-  private static String encode(WaiterEntry waiter) {
+  private static void encode(WaiterEntry waiter, DocumentLines lines) {
     Request.Acquire request = waiter.request();
-    return line(
+    lines.add(
         "wait",
         waiter.attempt().encoded(),
         waiter.since(),
@@ -185,28 +183,27 @@ public final class DocumentCodec {
 
   /** A session's document as text. */
   public static String encode(SessionDocument session) {
-    StringJoiner lines = new StringJoiner("\n");
+    DocumentLines lines = new DocumentLines();
     lines.add(
-        line(
-            SESSION,
-            session.beat,
-            session.renewals,
-            session.ttl,
-            session.expiresAt,
-            session.ended,
-            session.notifications.next(),
-            session.client.encoded()));
+        SESSION,
+        session.beat,
+        session.renewals,
+        session.ttl,
+        session.expiresAt,
+        session.ended,
+        session.notifications.next(),
+        session.client.encoded());
     if (!session.ended) {
-      session.notifications().forEach(item -> lines.add(encode(item.id(), item.notification())));
+      session.notifications().forEach(item -> encode(item.id(), item.notification(), lines));
     }
     return lines.toString();
   }
 
-  private static String encode(long id, SessionNotification notification) {
+  private static void encode(long id, SessionNotification notification, DocumentLines lines) {
     String attempt = notification.attempt().encoded();
     String name = notification.name().value();
     if (notification instanceof SessionNotification.HoldGranted granted) {
-      return line(
+      lines.add(
           "granted",
           id,
           attempt,
@@ -215,10 +212,11 @@ public final class DocumentCodec {
           granted.wanted(),
           granted.timed(),
           name);
+    } else if (notification instanceof SessionNotification.HoldEnded ended) {
+      lines.add("ended", id, attempt, ended.how(), name);
+    } else {
+      lines.add("contended", id, attempt, name);
     }
-    return notification instanceof SessionNotification.HoldEnded ended
-        ? line("ended", id, attempt, ended.how(), name)
-        : line("contended", id, attempt, name);
   }
 
   /**
@@ -289,7 +287,9 @@ public final class DocumentCodec {
 
   /** A fact's document as text. */
   public static String encode(FactDocument fact) {
-    return line(FACT, fact.version(), fact.until(), fact.keep(), fact.content());
+    DocumentLines lines = new DocumentLines();
+    lines.add(FACT, fact.version(), fact.until(), fact.keep(), fact.content());
+    return lines.toString();
   }
 
   /**
@@ -337,12 +337,21 @@ public final class DocumentCodec {
         cause);
   }
 
-  private static String line(Object... fields) {
-    StringJoiner line = new StringJoiner("\t");
-    for (Object field : fields) {
-      line.add(field.toString());
+  /** The lines of a document as they are written. */
+  private static final class DocumentLines {
+    private final StringBuilder text = new StringBuilder(256);
+
+    void add(String kind, Object... fields) {
+      text.append(text.isEmpty() ? "" : "\n").append(kind);
+      for (Object field : fields) {
+        text.append('\t').append(field);
+      }
     }
-    return line.toString();
+
+    @Override
+    public String toString() {
+      return text.toString();
+    }
   }
 
   private static String time(@Nullable Duration time) {

@@ -65,7 +65,7 @@ final class ConsulDocuments implements VersionedDocuments {
   /**
    * Sends nothing yet.
    *
-   * @param prefix what each key begins with
+   * @param prefix the begin of each key
    */
   ConsulDocuments(ConsulGateway gateway, String prefix) {
     this.gateway = gateway;

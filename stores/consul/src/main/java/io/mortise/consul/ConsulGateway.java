@@ -40,7 +40,7 @@ final class ConsulGateway implements AutoCloseable {
   /**
    * Sends nothing yet.
    *
-   * @param purpose what its threads are called by
+   * @param purpose names its threads
    * @param ticker for how long an answer is waited for
    */
   ConsulGateway(ConsulTarget target, String purpose, Ticker ticker) {
@@ -125,7 +125,7 @@ final class ConsulGateway implements AutoCloseable {
         new HttpRequest("GET", path, headers(), null, MAX_LIST_BYTES), ConsulAnswer::isOfRead);
   }
 
-  /** The same of what Consul tells of itself. */
+  /** The same of a report about Consul. */
   CompletionStage<ConsulAnswer> report(String path) {
     return call(request(path, null), ConsulAnswer::isPositive);
   }

@@ -7,7 +7,7 @@ import io.mortise.internal.runtime.FailureText;
 import io.mortise.support.document.DocumentTooLargeException;
 import io.mortise.support.http.HttpServers.HttpResponse;
 
-/** An answer that is no result. What it means for a lock is told by {@link #translated}. */
+/** An answer that is no result. {@link #translated} tells its meaning for a lock. */
 final class ConsulRefusal extends Exception {
   private static final long serialVersionUID = 1L;
 
@@ -60,7 +60,7 @@ final class ConsulRefusal extends Exception {
       return unfit(
           "Consul speaks TLS, and the URL does not (store=%s). Add tls=true.".formatted(target));
     } else if (isOfAnotherServer()) {
-      // A proxy may show a page instead of what it cannot reach now.
+      // A proxy may answer with a page while it cannot reach Consul.
       return StoreUnfitException.notWritable(
           "What answers is not Consul, or a proxy before it leaves out its headers (store=%s, %s). Name an agent of Consul."
               .formatted(target, answer),

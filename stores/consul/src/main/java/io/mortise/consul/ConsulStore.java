@@ -16,15 +16,15 @@ import io.mortise.support.internal.store.ServerIdentity;
  * comparing its index. No session of Consul takes part: those live for ten seconds at least, and
  * for up to twice their TTL.
  *
- * <p>What a Consul lock cannot promise: a holder that is stopped for longer than its TTL has lost
- * the lock before it wakes up. Its fencing token, from the index of its grant, is then smaller than
- * that of the next holder.
+ * <p>Limits of a Consul lock: a holder that is stopped for longer than its TTL has lost the lock
+ * before it wakes up. Its fencing token, from the index of its grant, is then smaller than that of
+ * the next holder.
  *
  * <p>A holder that has died is found out by watching: {@code tryAcquire} is busy until this client
  * has watched its session for a TTL, which begins with the first try.
  *
- * <p>What this store cannot do: at-most and at-least times, sticky locks. Such requests are refused
- * with {@link io.mortise.UnsupportedByStoreException}.
+ * <p>This store lacks at-most and at-least times, and sticky locks. Such requests are refused with
+ * {@link io.mortise.UnsupportedByStoreException}.
  */
 @Beta
 public final class ConsulStore {

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param http where agents of one datacenter answer
  * @param token of Consul's ACL system; null for the anonymous one
- * @param prefix what each key begins with; no two namespaces share keys
+ * @param prefix the begin of each key; no two namespaces share keys
  */
 record ConsulTarget(HttpTarget http, @Nullable String token, String prefix) {
   private static final int DEFAULT_PORT = 8500;
@@ -30,7 +30,8 @@ record ConsulTarget(HttpTarget http, @Nullable String token, String prefix) {
       throw new IllegalArgumentException(
           "Store URL '"
               + url
-              + "' names a user, or has a token that is not of visible ASCII. Write consul://token@host:8500.");
+              + "' names a user, or has a token that is not of visible ASCII. Write"
+              + " consul://token@host:8500.");
     }
     String namespace = ServerUrl.namespace(url, "_", "-");
     return new ConsulTarget(

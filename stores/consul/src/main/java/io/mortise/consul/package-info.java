@@ -1,6 +1,6 @@
 /**
  * Locks in Consul's key-value store, over its HTTP API: start at {@link
- * io.mortise.consul.ConsulStore}. What a lock does is decided by the document store in core; here a
+ * io.mortise.consul.ConsulStore}. The document store in core decides what a lock does; here a
  * document is read and replaced.
  */
 @NullMarked

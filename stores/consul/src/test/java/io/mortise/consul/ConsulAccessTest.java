@@ -25,7 +25,7 @@ import java.util.stream.Collectors;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
-/** Tokens, and what Consul tells of itself. */
+/** Tokens, and reports about Consul. */
 class ConsulAccessTest {
   private static final String MASTER = "5ec0e700-1111-2222-3333-444444444444";
   private static final String WRITER = "5ec0e700-aaaa-2222-3333-444444444444";

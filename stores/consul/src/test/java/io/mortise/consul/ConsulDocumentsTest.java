@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** Documents in a real Consul, and what of them is written late. */
+/** Documents in a real Consul, and writes that come late. */
 class ConsulDocumentsTest extends DocumentsContract {
   private static final Duration LONG = Duration.ofSeconds(20);
 

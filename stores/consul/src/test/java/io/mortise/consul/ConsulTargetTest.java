@@ -47,7 +47,7 @@ class ConsulTargetTest {
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("consul://token@host1:8500,host2:8500, without token@ if")
         .hasMessageNotContaining("user");
-    // What the hint shows is a URL.
+    // The hint shows a URL.
     assertThat(parse("consul://token@host1:8500,host2:8500").token()).isEqualTo("token");
   }
 

@@ -20,7 +20,7 @@ import java.util.function.LongSupplier;
  * <p>Thread-safe.
  */
 final class AbsentVersions {
-  /** A version of absence, and what was read of the floor, are used for so long. */
+  /** For so long a version of absence and a floor that was read are used. */
   static final Duration RECENT = Duration.ofMinutes(2);
 
   /**

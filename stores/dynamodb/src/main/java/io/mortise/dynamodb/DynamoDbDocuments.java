@@ -297,6 +297,22 @@ final class DynamoDbDocuments implements VersionedDocuments {
 
   @Override
   public CompletionStage<List<String>> scan(String keyPrefix, String after, int limit) {
+    return list(keyPrefix, after, limit, NAME)
+        .thenApply(listed -> listed.stream().map(ListedText::key).toList());
+  }
+
+  @Override
+  public CompletionStage<List<ListedText>> scanTexts(String keyPrefix, String after, int limit) {
+    return list(keyPrefix, after, limit, null);
+  }
+
+  /**
+   * Lists items.
+   *
+   * @param attribute the one that is asked for; null for all. Only these have versions and texts
+   */
+  private CompletionStage<List<ListedText>> list(
+      String keyPrefix, String after, int limit, @Nullable String attribute) {
     String kind = keyPrefix.substring(0, keyPrefix.indexOf('/') + 1);
     String begin = keyPrefix.substring(kind.length());
     boolean isWithin = after.isEmpty() || after.startsWith(keyPrefix);
@@ -310,7 +326,7 @@ final class DynamoDbDocuments implements VersionedDocuments {
     }
     return requests.send(
         client -> {
-          List<String> keys = new ArrayList<>();
+          List<ListedText> listed = new ArrayList<>();
           Map<String, AttributeValue> from = isWithin && !after.isEmpty() ? key(after) : Map.of();
           do {
             Map<String, AttributeValue> last = from;
@@ -323,15 +339,20 @@ final class DynamoDbDocuments implements VersionedDocuments {
                                 .keyConditionExpression(
                                     begin.isEmpty() ? KEY_CONDITION : KEY_CONDITION_WITH_PREFIX)
                                 .expressionAttributeValues(values)
-                                .projectionExpression(NAME)
+                                .projectionExpression(attribute)
                                 .exclusiveStartKey(last.isEmpty() ? null : last)
-                                .limit(limit - keys.size())
+                                .limit(limit - listed.size())
                                 .consistentRead(true)
                                 .overrideConfiguration(requests.options())));
-            page.items().forEach(item -> keys.add(kind + name(item)));
+            for (Map<String, AttributeValue> item : page.items()) {
+              listed.add(
+                  new ListedText(
+                      kind + name(item),
+                      attribute == null ? document(item) : VersionedText.ABSENT));
+            }
             from = page.hasLastEvaluatedKey() ? page.lastEvaluatedKey() : Map.of();
-          } while (!from.isEmpty() && keys.size() < limit);
-          return keys;
+          } while (!from.isEmpty() && listed.size() < limit);
+          return listed;
         });
   }
 

@@ -34,7 +34,7 @@ final class DynamoDbRequests implements AutoCloseable {
    * Sends nothing yet.
    *
    * @param client stays open when this is closed
-   * @param purpose what its threads are called by
+   * @param purpose names its threads
    * @param most how many requests are in flight at a time
    */
   DynamoDbRequests(DynamoDbClient client, DynamoDbTarget target, String purpose, int most) {

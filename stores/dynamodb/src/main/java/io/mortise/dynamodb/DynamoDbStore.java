@@ -11,16 +11,16 @@ import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
  * Opens stores in Amazon DynamoDB: each lock is an item of a table, which is replaced by comparing
  * its version.
  *
- * <p>What a DynamoDB lock cannot promise: a holder that is stopped for longer than its TTL has lost
- * the lock before it wakes up. Its fencing token, from the version of its grant, is then smaller
- * than that of the next holder. How the service behaves in faults of its own is not tested here:
- * the tests run on an emulator.
+ * <p>Limits of a DynamoDB lock: a holder that is stopped for longer than its TTL has lost the lock
+ * before it wakes up. Its fencing token, from the version of its grant, is then smaller than that
+ * of the next holder. How the service behaves in faults of its own is not tested here: the tests
+ * run on an emulator.
  *
  * <p>A holder that has died is found out by watching: {@code tryAcquire} is busy until this client
  * has watched its session for a TTL, which begins with the first try.
  *
- * <p>What this store cannot do: at-most and at-least times, sticky locks. Such requests are refused
- * with {@link io.mortise.UnsupportedByStoreException}.
+ * <p>This store lacks at-most and at-least times, and sticky locks. Such requests are refused with
+ * {@link io.mortise.UnsupportedByStoreException}.
  */
 @Beta
 public final class DynamoDbStore {

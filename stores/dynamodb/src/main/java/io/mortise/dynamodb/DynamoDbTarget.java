@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param endpoint null for that of the region
  * @param region which is signed for
- * @param prefix what each partition's name begins with; no two namespaces share partitions
+ * @param prefix the begin of each partition's name; no two namespaces share partitions
  * @param poll after which a watched document is read again
  * @param create whether a missing table is made
  * @param ca a file of trusted certificates; null for those of the JVM
@@ -130,7 +130,7 @@ record DynamoDbTarget(
     return namespace.isEmpty() ? "" : namespace + "/";
   }
 
-  /** The same, for what messages on connections say. */
+  /** The same, for messages on connections. */
   HttpTarget http() {
     URI server = endpoint == null ? URI.create("https://dynamodb." + region) : endpoint;
     return new HttpTarget("DynamoDB", List.of(server), timeout, ca, display);

@@ -29,7 +29,7 @@ enum WriteCondition {
     return expression;
   }
 
-  /** What the expression has to be given; null if nothing, since DynamoDB refuses an empty map. */
+  /** The values of the expression; null for none, since DynamoDB refuses an empty map. */
   @Nullable Map<String, AttributeValue> values(long version) {
     return this == ABSENT ? null : Map.of(":v", AttributeValue.fromN(Long.toString(version)));
   }

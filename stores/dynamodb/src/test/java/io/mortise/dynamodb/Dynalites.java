@@ -29,7 +29,7 @@ final class Dynalites {
 
   private Dynalites() {}
 
-  /** Which the emulator does not check. */
+  /** Sets credentials, which the emulator does not check. */
   static void credentials() {
     System.setProperty("aws.accessKeyId", "test");
     System.setProperty("aws.secretAccessKey", "test");

@@ -31,7 +31,7 @@ import software.amazon.awssdk.services.dynamodb.model.KeySchemaElement;
 import software.amazon.awssdk.services.dynamodb.model.KeyType;
 import software.amazon.awssdk.services.dynamodb.model.ScalarAttributeType;
 
-/** Tables, clients of the application, and what of a request is sent. */
+/** Tables, clients of the application, and parts of requests that are sent. */
 class DynamoDbAccessTest {
   private static final LockName LOCK = LockName.of("x");
   private static final Duration TTL = Duration.ofMinutes(5);

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 
-/** Documents in a table of the emulator, and what of them is written late. */
+/** Documents in a table of the emulator, and writes that come late. */
 class DynamoDbDocumentsTest extends DocumentsContract {
   private static final Duration LONG = Duration.ofSeconds(20);
 

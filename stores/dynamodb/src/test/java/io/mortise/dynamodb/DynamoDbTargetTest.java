@@ -85,7 +85,7 @@ class DynamoDbTargetTest {
         .hasMessageContaining("dynamodb://host:8000/locks")
         .hasMessageContaining("3 to 255 of the characters")
         .hasMessageNotContaining("s3cret");
-    // What the hint shows is a URL.
+    // The hint shows a URL.
     assertThat(parse("dynamodb://host:8000/locks").table()).isEqualTo("locks");
   }
 

@@ -35,8 +35,8 @@ final class EtcdDocuments implements VersionedDocuments {
   /**
    * Sends nothing yet.
    *
-   * @param prefix what each key begins with
-   * @param ticker for what waits for its turn
+   * @param prefix the begin of each key
+   * @param ticker times requests that wait for their turn
    */
   EtcdDocuments(EtcdGateway gateway, String prefix, Ticker ticker) {
     this.gateway = gateway;

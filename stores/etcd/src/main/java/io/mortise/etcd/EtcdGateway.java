@@ -44,7 +44,7 @@ final class EtcdGateway implements AutoCloseable {
   /**
    * Sends nothing yet.
    *
-   * @param purpose what its threads are called by
+   * @param purpose names its threads
    * @param ticker for how long an answer is waited for
    */
   EtcdGateway(EtcdTarget target, String purpose, Ticker ticker) {

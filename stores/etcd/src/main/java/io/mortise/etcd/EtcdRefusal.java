@@ -9,7 +9,7 @@ import io.mortise.support.document.DocumentTooLargeException;
 import io.mortise.support.http.HttpServers.HttpResponse;
 import org.jspecify.annotations.Nullable;
 
-/** A refusal by etcd. What it means for a lock is told by {@link #translated}. */
+/** A refusal by etcd. {@link #translated} tells its meaning for a lock. */
 final class EtcdRefusal extends Exception {
   private static final long serialVersionUID = 1L;
 
@@ -32,7 +32,7 @@ final class EtcdRefusal extends Exception {
   /**
    * Takes an answer apart that is no result.
    *
-   * @param response JSON, or what the server says instead where it has no gateway
+   * @param response JSON, or any page of a server that has no gateway
    */
   EtcdRefusal(HttpResponse response) {
     this(response, error(response.body()));
@@ -100,7 +100,7 @@ final class EtcdRefusal extends Exception {
       String message =
           "Etcd has no JSON gateway there (store=%s, %s). If another server has answered, correct host and port; else use etcd 3.4 or later, without --enable-grpc-gateway=false."
               .formatted(store, answer);
-      // A proxy may show a page instead of what it cannot reach now.
+      // A proxy may answer with a page while it cannot reach etcd.
       return status == OK
           ? new StoreUnavailableException(message, this)
           : StoreUnfitException.notWritable(message, this);

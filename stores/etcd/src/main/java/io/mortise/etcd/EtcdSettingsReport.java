@@ -44,7 +44,7 @@ final class EtcdSettingsReport {
 
   private record EtcdStatus(Optional<JsonObject> status, Optional<JsonObject> alarms) {}
 
-  /** What etcd tells; empty if this user may not ask. */
+  /** The answer of etcd; empty if this user may not ask. */
   private CompletionStage<Optional<JsonObject>> ask(String path, String body) {
     return ReportingStore.orElseIfUnfit(
         gateway.call(path, body).thenApply(Optional::of), Optional.empty());
@@ -93,7 +93,8 @@ final class EtcdSettingsReport {
       report.note(
           "dbSize",
           shown,
-          "At its quota (2 GB unless --quota-backend-bytes is set) etcd refuses all writes, renewals too.",
+          "At its quota (2 GB unless --quota-backend-bytes is set) etcd refuses all writes,"
+              + " renewals too.",
           "Set --auto-compaction-retention, and defragment.");
     } else {
       report.fine("dbSize", shown, "Far from etcd's usual quota of 2 GB.");

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * The address of etcd, and how to use it. Never shows the password.
  *
  * @param http where the cluster's members answer clients
- * @param prefix what each key begins with. A namespace has no slash, so no two of them share keys
+ * @param prefix the begin of each key. A namespace has no slash, so no two of them share keys
  */
 record EtcdTarget(
     HttpTarget http, @Nullable String user, @Nullable String password, String prefix) {

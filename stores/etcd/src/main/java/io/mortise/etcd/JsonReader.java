@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads a JSON text: objects as maps, arrays as lists, strings and numbers as strings, {@code true}
- * and {@code false} as such. What is null is left out of its object. Etcd writes its 64-bit numbers
- * as strings, so numbers need no type of their own. Not thread-safe.
+ * and {@code false} as such. Nulls are left out of their objects. Etcd writes its 64-bit numbers as
+ * strings, so numbers need no type of their own. Not thread-safe.
  */
 final class JsonReader {
   /** Etcd nests a handful of objects. A text that nests more is not etcd's. */

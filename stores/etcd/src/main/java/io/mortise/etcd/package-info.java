@@ -1,6 +1,6 @@
 /**
- * Locks in etcd, over its JSON gateway: start at {@link io.mortise.etcd.EtcdStore}. What a lock
- * does is decided by the document store in core; here a document is read and replaced.
+ * Locks in etcd, over its JSON gateway: start at {@link io.mortise.etcd.EtcdStore}. The document
+ * store in core decides what a lock does; here a document is read and replaced.
  */
 @NullMarked
 package io.mortise.etcd;

@@ -27,7 +27,7 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** Users, tokens that are forgotten, and what etcd tells of itself. */
+/** Users, tokens that are forgotten, and reports about etcd. */
 class EtcdAccessTest {
   private static final Duration TTL = Duration.ofMinutes(5);
 

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Documents in a real etcd, and what of them is written late. */
+/** Documents in a real etcd, and writes that come late. */
 class EtcdDocumentsTest extends DocumentsContract {
   private final String url =
       EtcdServers.shared().url() + "?namespace=" + EtcdServers.namespace() + "&timeout=10s";

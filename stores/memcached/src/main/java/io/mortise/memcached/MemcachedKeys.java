@@ -61,7 +61,7 @@ final class MemcachedKeys implements ExpiringKeys {
   private final ServerClockReader clock;
   private final Consumer<SessionNotification.Contended> contended;
 
-  /** CAS values of what was granted, which spare a release a round trip. */
+  /** CAS values of granted attempts, which spare a release a round trip. */
   private final Map<AttemptId, KnownCas> casValues = new ConcurrentHashMap<>();
 
   /** By name, the latest request that is a release of two round trips or waits for one. */
@@ -209,7 +209,7 @@ final class MemcachedKeys implements ExpiringKeys {
     return extend(renewals, keys, ttl).thenApply(extended -> new KeyRenewal(0, extended));
   }
 
-  /** Looks at all, then touches those of their attempts, by what the look showed. */
+  /** Looks at all, then touches those that the look showed to be of their attempts. */
   private CompletableFuture<List<Boolean>> extend(
       MetaTransport transport, List<AttemptKey> keys, Duration ttl) {
     if (keys.isEmpty()) {

@@ -37,7 +37,9 @@ final class MemcachedLockStore extends ExpiringKeyStore {
   /** For how long a server that cannot be used is asked whether it speaks TLS. */
   private static final Duration PROBE = Duration.ofSeconds(1);
 
-  /** With what an item gets on top, the longest that memcached does not take for a date. */
+  /**
+   * With the time that an item gets on top, the longest that memcached does not take for a date.
+   */
   static final Duration MAX_TTL = Duration.ofDays(29);
 
   private final MemcachedTarget target;
@@ -175,7 +177,8 @@ final class MemcachedLockStore extends ExpiringKeyStore {
   @Override
   public UnsupportedByStoreException factsRefusal() {
     return refusal(
-        "keeps nothing but locks (FACTS). Once, latches and barriers need a store that remembers: jdbc:, redis:, zk:, etcd: or mem:");
+        "keeps nothing but locks (FACTS). Once, latches and barriers need a store that remembers:"
+            + " jdbc:, redis:, zk:, etcd: or mem:");
   }
 
   @Override
@@ -195,7 +198,7 @@ final class MemcachedLockStore extends ExpiringKeyStore {
     if (cause instanceof RuntimeException unfit) {
       return unfit;
     }
-    // It hangs up, or waits for the rest of what it takes for a handshake.
+    // It hangs up, or takes the request for a handshake and waits for the rest.
     InetSocketAddress server = new InetSocketAddress(target.host(), target.port());
     return TlsProbe.askInTls(server, PROBE) == TlsProbe.ProbeAnswer.YES
         ? MetaConnection.speaksTls(target, cause)

@@ -13,9 +13,9 @@ import io.mortise.spi.time.Ticker;
  * There is no fencing token that tells the two apart. A lock in memcached keeps most double work
  * away; it must not be what prevents harm.
  *
- * <p>What this store cannot do: fencing tokens, a queue, shared and semaphore modes, at-most and
- * at-least times, sticky locks, listing, eviction, once, latches and barriers. Such requests are
- * refused with {@link io.mortise.UnsupportedByStoreException}.
+ * <p>This store lacks fencing tokens, a queue, shared and semaphore modes, at-most and at-least
+ * times, sticky locks, listing, eviction, once, latches and barriers. Such requests are refused
+ * with {@link io.mortise.UnsupportedByStoreException}.
  */
 @Beta
 public final class MemcachedStore {

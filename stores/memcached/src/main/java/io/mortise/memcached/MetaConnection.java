@@ -119,8 +119,8 @@ final class MetaConnection {
   }
 
   /**
-   * Asks, and passes on what is an answer. A server that has all connections that it takes says so
-   * unasked, and hangs up; one that speaks TLS sends an alert.
+   * Asks, and passes an answer on. A server that has all connections that it takes says so unasked,
+   * and hangs up; one that speaks TLS sends an alert.
    */
   private MetaReply greeted(MetaCommand command) throws IOException {
     MetaReply reply = ask(command).get(0);

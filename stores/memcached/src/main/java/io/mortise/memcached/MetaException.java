@@ -9,7 +9,7 @@ final class MetaException extends IOException {
 
   private final FailureKind kind;
 
-  /** What is known of the request. */
+  /** Whether the request was executed. */
   enum FailureKind {
     /** It was surely not executed. */
     NOT_SENT,

@@ -7,7 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Reads replies. What is none, or too long for one, ends the connection. Not thread-safe. */
+/** Reads replies. Any other or longer text ends the connection. Not thread-safe. */
 final class MetaReader {
   private static final int LONGEST_LINE = 4_096;
   private static final int LONGEST_VALUE = 1 << 20;
@@ -27,7 +27,7 @@ final class MetaReader {
     return from == to;
   }
 
-  /** Waits for the next bytes; what was read before is kept. */
+  /** Waits for the next bytes, and keeps those that were read before. */
   private void fill() throws IOException {
     System.arraycopy(buffer, from, buffer, 0, to - from);
     to -= from;

@@ -6,9 +6,9 @@ import java.util.Map;
 /**
  * The reply of a server to a command.
  *
- * @param line the first line, without what ends it; a statistic has none
+ * @param line the first line, without its line break; a statistic has none
  * @param value the data that follow; empty if there are none
- * @param statistics what {@code stats} tells; empty for other commands
+ * @param statistics the answer to {@code stats}; empty for other commands
  */
 record MetaReply(String line, String value, Map<String, String> statistics) {
   /** A reply of one line. */

@@ -31,8 +31,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Speaks to a server, by one connection at a time. Thread-safe.
  *
- * <p><b>Sending.</b> Senders write themselves, one at a time. Two writes may be unanswered; what is
- * asked for meanwhile leaves in one write when the first is answered.
+ * <p><b>Sending.</b> Senders write themselves, one at a time. Two writes may be unanswered;
+ * commands that come meanwhile leave in one write when the first is answered.
  *
  * <p><b>Reading.</b> A thread of its own, the reader, connects, reads, and connects anew when the
  * connection breaks. A thread that waits alone for an answer may read it itself, see {@link
@@ -343,7 +343,7 @@ final class MetaTransport {
         failures = 0;
         readAll(connection);
       } catch (IOException | RuntimeException | Error e) {
-        // Out of memory, perhaps: whatever it is, this thread must go on.
+        // Out of memory, perhaps: this thread must go on.
         drop(connection, connection.why(e));
         if (!(e instanceof SlowAnswerException)
             || ticker.nanos() - since > target.timeout().toNanos()) {

@@ -28,7 +28,7 @@ final class ServerClock {
    * Begins with a clock that is taken for right. It may be up to two seconds late by itself. The
    * measure is not greater than that, however long the answer took.
    *
-   * @param item what the item holds, by which another one in its place is recognised
+   * @param item the item's text, by which another one in its place is recognised
    * @param left seconds that the server says are left of the item's time
    * @param sent our own time, when that was asked for
    */

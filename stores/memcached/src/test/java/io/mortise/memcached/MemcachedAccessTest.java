@@ -29,7 +29,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is refused, and when. */
+/** Requests and servers that are refused. */
 class MemcachedAccessTest {
   private static final Duration WAIT = Duration.ofSeconds(20);
 

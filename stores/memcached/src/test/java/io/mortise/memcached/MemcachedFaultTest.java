@@ -38,7 +38,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-/** What a lock does when the server fails. */
+/** A lock while its server fails. */
 class MemcachedFaultTest {
   private static final LockName LOCK = LockName.of("invoice/42");
   private static final String KEY = "mortise:invoice/42";
@@ -169,7 +169,9 @@ class MemcachedFaultTest {
     }
   }
 
-  /** Its clock catches up after the requests that it finds: what they wrote may end at once. */
+  /**
+   * Its clock catches up after the requests that it finds: an item that they wrote may end at once.
+   */
   @Test
   void givenServerThatStoodStill_whenItGoesOn_thenALockIsThereForAsLongAsItsHolderReliesOnIt() {
     Duration ttl = Duration.ofSeconds(5);

@@ -155,7 +155,8 @@ final class NatsBucket implements AutoCloseable {
             found -> {
               if (found.hasError() || found.getSeq() < sequence.getAsLong()) {
                 throw unavailable(
-                    "does not find what it has just stored. If that goes on, start the server again");
+                    "does not find what it has just stored. If that goes on, start the server"
+                        + " again");
               }
               return sequence;
             });
@@ -311,7 +312,7 @@ final class NatsBucket implements AutoCloseable {
   }
 
   /**
-   * Makes a request about the stream. Completes exceptionally with what an error means.
+   * Makes a request about the stream. Completes exceptionally with the meaning of an error.
    *
    * @param body JSON
    * @param expected the codes of errors that are answers
@@ -390,7 +391,7 @@ final class NatsBucket implements AutoCloseable {
     CompletableFuture<Message> answer;
     long heard = NatsConnector.heard(connection);
     try {
-      // Longer than the wait: what the library gives up looks as if nobody had answered.
+      // Longer than the wait: a request that the library gives up looks as if nobody had answered.
       answer =
           connection.requestWithTimeout(subject, headers, body, target.timeout().multipliedBy(2));
     } catch (IllegalStateException | IllegalArgumentException e) {

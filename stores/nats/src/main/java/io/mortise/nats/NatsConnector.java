@@ -290,7 +290,7 @@ final class NatsConnector implements AutoCloseable {
             .callbackThreadFactory(THREADS)
             // That of the JVM is meant for other servers.
             .proxy(Proxy.NO_PROXY)
-            // In place of one that logs; what fails is told to callers.
+            // In place of one that logs; callers are told of failures.
             .errorListener(
                 new ErrorListener() {
                   @Override

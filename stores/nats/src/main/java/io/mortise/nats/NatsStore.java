@@ -15,17 +15,16 @@ import io.nats.client.api.ServerInfo;
  * Opens stores in NATS JetStream, server 2.9 or later: each lock is a key of a key-value bucket,
  * which is replaced by comparing its revision.
  *
- * <p>What a NATS lock cannot promise: a holder that is stopped for longer than its TTL has lost the
- * lock before it wakes up. Its fencing token, from the revision of its grant, is then smaller than
- * that of the next holder. A server that loses power may forget the acknowledged writes of the last
- * two minutes, locks and tokens too, unless its {@code sync_interval}, from 2.10 on, is {@code
- * always}.
+ * <p>Limits of a NATS lock: a holder that is stopped for longer than its TTL has lost the lock
+ * before it wakes up. Its fencing token, from the revision of its grant, is then smaller than that
+ * of the next holder. A server that loses power may forget the acknowledged writes of the last two
+ * minutes, locks and tokens too, unless its {@code sync_interval}, from 2.10 on, is {@code always}.
  *
  * <p>A holder that has died is found out by watching: {@code tryAcquire} is busy until this client
  * has watched its session for a TTL, which begins with the first try.
  *
- * <p>What this store cannot do: at-most and at-least times, sticky locks. Such requests are refused
- * with {@link io.mortise.UnsupportedByStoreException}.
+ * <p>This store lacks at-most and at-least times, and sticky locks. Such requests are refused with
+ * {@link io.mortise.UnsupportedByStoreException}.
  */
 @Beta
 public final class NatsStore {

@@ -1,6 +1,6 @@
 /**
- * Locks in NATS JetStream: start at {@link io.mortise.nats.NatsStore}. What a lock does is decided
- * by the document store in core; here a key of a bucket is read and replaced.
+ * Locks in NATS JetStream: start at {@link io.mortise.nats.NatsStore}. The document store in core
+ * decides what a lock does; here a key of a bucket is read and replaced.
  */
 @NullMarked
 package io.mortise.nats;

@@ -44,13 +44,13 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Who is let in, what is told to the others, and what NATS tells of itself. */
+/** Clients that NATS lets in, messages for others, and reports about NATS. */
 class NatsAccessTest {
   private static final Duration TTL = Duration.ofMinutes(5);
   private static final Duration LONG = Duration.ofSeconds(30);
   private static final LockName LOCK = LockName.of("x");
 
-  /** For what is refused: the library waits for the whole of it all the same. */
+  /** For clients that are refused: the library waits for all of it even then. */
   private static final String SHORT = "?timeout=500ms";
 
   @TempDir private Path folder;

@@ -12,7 +12,7 @@ import java.lang.reflect.Proxy;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** Which requests fail when the library tells that a connection broke. */
+/** Requests that fail when the library tells that a connection broke. */
 class NatsConnectorTest {
   private Connection.Status status = Connection.Status.CONNECTED;
   private long reconnects;

@@ -20,7 +20,7 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** Documents in a real bucket, and what of them is written late. */
+/** Documents in a real bucket, and writes that come late. */
 class NatsDocumentsTest extends DocumentsContract {
   private static final Duration LONG = Duration.ofSeconds(60);
 

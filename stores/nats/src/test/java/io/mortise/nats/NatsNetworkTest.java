@@ -83,7 +83,7 @@ class NatsNetworkTest extends NetworkContract {
     }
   }
 
-  /** What a lock is refused with; empty if it was granted. */
+  /** The refusal of a lock; empty if it was granted. */
   private static String refusal(LockClient client) {
     try {
       client.lock("a").acquireWithin(LONG).close();

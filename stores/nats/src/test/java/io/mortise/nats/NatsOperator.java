@@ -6,7 +6,7 @@ import io.nats.client.JetStreamManagement;
 import io.nats.client.Nats;
 import java.io.IOException;
 
-/** A connection beside the store, for what people do by hand. */
+/** A connection beside the store, for commands by hand. */
 record NatsOperator(Connection connection) implements AutoCloseable {
   static NatsOperator of(NatsServer server) throws Exception {
     return new NatsOperator(Nats.connect(server.url()));

@@ -1,0 +1,47 @@
+package io.mortise.support.table;
+
+import io.mortise.LockName;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The documents of locks that this process has written lately, by their texts. The next step of
+ * such a lock need not decode its text. Bounded; thread-safe.
+ *
+ * <p>Steps share a document and change none. One with a queue or an eviction is not kept: other
+ * processes write it, and {@link LockDocument#observeEvictions} changes it.
+ */
+public final class DecodedLocks {
+  private static final int SLOTS = 1_024;
+
+  /** Longer texts are those of crowds. */
+  private static final int LONGEST = 4_096;
+
+  private final AtomicReferenceArray<@Nullable DecodedLock> slots =
+      new AtomicReferenceArray<>(SLOTS);
+
+  private record DecodedLock(String text, LockDocument lock) {}
+
+  /** Encodes a document, which nobody changes any more. */
+  public String encode(LockDocument lock) {
+    String text = DocumentCodec.encode(lock);
+    if (text.length() <= LONGEST
+        && lock.queue.isEmpty()
+        && lock.holders.values().stream().noneMatch(hold -> hold.evicted)) {
+      slots.set(slot(lock.name), new DecodedLock(text, lock));
+    }
+    return text;
+  }
+
+  /** See {@link DocumentCodec#decode}. */
+  public @Nullable LockDocument decode(LockName name, @Nullable String text) {
+    DecodedLock known = slots.get(slot(name));
+    return known != null && known.text().equals(text) && known.lock().name.equals(name)
+        ? known.lock()
+        : DocumentCodec.decode(name, text);
+  }
+
+  private static int slot(LockName name) {
+    return Math.floorMod(name.hashCode(), SLOTS);
+  }
+}
