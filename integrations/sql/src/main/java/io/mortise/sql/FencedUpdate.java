@@ -142,7 +142,7 @@ public final class FencedUpdate {
   private Map<String, String> parts() {
     if (key.isEmpty()) {
       throw new IllegalStateException(
-          "Which row of table '" + table + "' is meant was not said. Call where(column, value).");
+          "The update of table '" + table + "' names no row. Call where(column, value).");
     }
     return Map.of(
         "table",

@@ -99,7 +99,8 @@ public final class TransactionOnce {
    * on.
    *
    * @return the task's result, or that of the transaction that did it
-   * @throws IllegalArgumentException if the key is none, or the result is too long; roll back
+   * @throws IllegalArgumentException if the key is empty or too long, or the result is too long;
+   *     roll back
    * @throws IllegalStateException if autocommit is on
    * @throws E if the task throws it; roll back
    * @throws SQLException if the database fails or refuses: a deadlock, the end of its own lock

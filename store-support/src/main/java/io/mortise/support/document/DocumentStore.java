@@ -22,6 +22,7 @@ import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreSession;
 import io.mortise.spi.time.Ticker;
 import io.mortise.support.document.SessionDocuments.KnownSessions;
+import io.mortise.support.document.SessionDocuments.SessionReader;
 import io.mortise.support.document.VersionedDocuments.ListedText;
 import io.mortise.support.table.DecodedLocks;
 import io.mortise.support.table.DocumentCodec;
@@ -329,11 +330,13 @@ public final class DocumentStore implements LockStore {
   }
 
   private CompletionStage<List<LockInfo>> views(List<ListedText> listed, LockQuery query) {
-    return ListedTexts.each(listed, each -> view(each, query))
+    SessionReader reader = SessionReader.remembering(sessions::readToShow);
+    return ListedTexts.each(listed, each -> view(each, query, reader))
         .thenApply(views -> views.stream().flatMap(Optional::stream).toList());
   }
 
-  private CompletionStage<Optional<LockInfo>> view(ListedText listed, LockQuery query) {
+  private CompletionStage<Optional<LockInfo>> view(
+      ListedText listed, LockQuery query, SessionReader reader) {
     LockName name = LockUpdater.name(listed.key()).orElse(null);
     if (name == null) { // Another program has created the key.
       return CompletableFuture.completedFuture(Optional.empty());
@@ -346,7 +349,7 @@ public final class DocumentStore implements LockStore {
       return CompletableFuture.completedFuture(Optional.of(lock.summary(now)));
     }
     return sessions.withSessions(
-        sessions::readToShow,
+        reader,
         liveness -> {
           locks.observeEvictions(lock, liveness, now);
           return Optional.of(lock.view(liveness, now));

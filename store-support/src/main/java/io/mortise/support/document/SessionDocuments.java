@@ -21,6 +21,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
@@ -350,6 +351,12 @@ final class SessionDocuments {
   /** A way to read the sessions of a step. */
   interface SessionReader {
     CompletionStage<Optional<SessionDocument>> read(SessionId id);
+
+    /** Reads each session once: a page of locks may have one holder. */
+    static SessionReader remembering(SessionReader reader) {
+      Map<SessionId, CompletionStage<Optional<SessionDocument>>> read = new ConcurrentHashMap<>();
+      return id -> read.computeIfAbsent(id, reader::read);
+    }
   }
 
   /**

@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The documents of locks that this process has written lately, by their texts. The next step of
- * such a lock need not decode its text. Bounded; thread-safe.
+ * The documents of locks that this process has encoded lately, by their texts: written or not, a
+ * text has one meaning. The next step of such a lock need not decode it. Bounded; thread-safe.
  *
  * <p>Steps share a document and change none. One with a queue or an eviction is not kept: other
  * processes write it, and {@link LockDocument#observeEvictions} changes it.
@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 public final class DecodedLocks {
   private static final int SLOTS = 1_024;
 
-  /** Longer texts are those of crowds. */
+  /** The longest text that is kept, in characters: a lock with many holders has a longer one. */
   private static final int LONGEST = 4_096;
 
   private final AtomicReferenceArray<@Nullable DecodedLock> slots =

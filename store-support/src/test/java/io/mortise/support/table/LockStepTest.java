@@ -101,6 +101,8 @@ class LockStepTest {
       StepResult<Reply> lately =
           LockStep.apply(locks.decode(NAME, written), request, LIVENESS, now);
       assertThat(lately.reply()).as("-Dmortise.seed=" + seed).isEqualTo(step.reply());
+      assertThat(lately.notifications()).isEqualTo(step.notifications());
+      assertThat(text(lately.document())).isEqualTo(text(step.document()));
       written = lately.document() == null ? null : locks.encode(lately.document());
       kept = step.document();
       read = DocumentCodec.decode(NAME, text(again.document()));

@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Tag;
 
 /** Over Lettuce, too, the store keeps the contract. */
 @ContractFor({"redis", "rediss"})
-@Tag("product")
+@Tag("extended")
 class LettuceContractTest extends LockStoreContract {
   LettuceContractTest() {
     super(new RedisUnderTest(RedisServers.REDIS_7, "wire=lettuce"));

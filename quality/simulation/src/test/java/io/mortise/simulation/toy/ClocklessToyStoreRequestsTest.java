@@ -3,6 +3,7 @@ package io.mortise.simulation.toy;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.LockName;
+import io.mortise.admin.LockQuery;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Mode;
@@ -109,6 +110,20 @@ class ClocklessToyStoreRequestsTest {
     assertThat(requests())
         .as("lock and waiter are read, the lock and the waiter's note are written")
         .startsWith(READ, READ, WRITE, WRITE);
+  }
+
+  @Test
+  void givenSessionThatHoldsManyLocks_whenAPageShowsThem_thenItIsReadOnce() {
+    SessionDriver b = SessionDriver.open(other, TTL, "b");
+    for (int i = 0; i < 40; i++) {
+      b.hold(LockName.of("held/" + i), EX);
+    }
+    LockStore viewer = ClocklessToyStoreUnderTest.open(counted(), time);
+    requests();
+    assertThat(BoundedWait.join(viewer.inspect(LockQuery.beginningWith("held/"))).items())
+        .hasSize(40)
+        .allSatisfy(lock -> assertThat(lock.holders()).hasSize(1));
+    assertThat(requests()).containsExactly(READ);
   }
 
   @Test

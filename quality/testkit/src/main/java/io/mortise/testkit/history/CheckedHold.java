@@ -6,11 +6,11 @@ import io.mortise.spi.Mode;
 /**
  * One hold of a lock, as {@link HoldChecks} look at it. All times are of one clock.
  *
- * @param holder whose it is; what the checks name
- * @param mode how much of the lock it takes
- * @param asked when its acquire was called
- * @param from from when on its holder believed to hold for certain
- * @param until until when; the end is not part of it
+ * @param holder the owner, which findings name
+ * @param mode its share of the lock
+ * @param asked the time of the call of its acquire
+ * @param from the time from which its holder certainly believed to hold
+ * @param until the end of that belief, exclusive
  * @param token its fencing token, 0 if it has none
  */
 @Beta

@@ -119,8 +119,8 @@ public final class HistoryChecks {
   /**
    * First come, first served: an attempt that the store had confirmed as queued before another one
    * began is granted before it. Attempts that were lost or whose process died are excused, and so
-   * are those that gave up before the other was granted. Grants are compared by token where both
-   * have one, else by time.
+   * are those that gave up before the other was granted. Grants are compared by token if all have
+   * one, else by time.
    */
   public static List<Violation> fifo(List<AttemptEvent> events) {
     List<Violation> found = new ArrayList<>();

@@ -11,22 +11,23 @@ import java.util.function.BiConsumer;
 import java.util.function.ToLongFunction;
 
 /**
- * The checker of holds for every history, whoever recorded it: of contract suites, of simulated
- * worlds, of torture runs, of a rolling deployment. Each check looks at one lock, and sorts and
- * sweeps in O(n log n). What excuses a finding is the business of the caller.
+ * The checker of holds for histories of contract suites, simulated worlds, torture runs and rolling
+ * deployments. Each check looks at one lock, and sorts and sweeps in O(n log n). The caller decides
+ * which findings are excused.
  *
- * <p>Only what the order of events on one clock proves is called wrong. A general search for a
- * linearisation is not needed: fencing tokens give the order of the holds.
+ * <p>A finding is proved by the order of events on one clock. A general search for a linearisation
+ * is not needed: fencing tokens give the order of the holds.
  */
 @Beta
 public final class HoldChecks {
   private HoldChecks() {}
 
   /**
-   * No two holders: at no time do the weights of those who believe to hold exceed the capacity.
+   * No two holders: the weights of the holds at any time stay within the capacity. A hold that ends
+   * when it begins, or before, takes no room for others, but must find room itself.
    *
-   * @param found is told of each hold that begins too early, and of those that last then, in the
-   *     order in which they began
+   * @param found is told of each hold that begins too early, and of the holds that last then, in
+   *     the order of their begins
    */
   public static <T> void exclusion(
       Collection<CheckedHold<T>> holds, BiConsumer<CheckedHold<T>, List<CheckedHold<T>>> found) {
