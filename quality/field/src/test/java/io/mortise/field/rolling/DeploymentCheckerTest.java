@@ -48,9 +48,9 @@ class DeploymentCheckerTest {
 
   @Test
   void givenStockThatDiffers_thenItIsFound() {
-    checker.judgeStock(5, 5);
+    checker.judgeStock(1, 5, 5);
     assertFound();
-    checker.judgeStock(5, 4);
+    checker.judgeStock(1, 5, 4);
     assertFound("taken from the stock");
   }
 
@@ -69,29 +69,42 @@ class DeploymentCheckerTest {
 
   @Test
   void givenLeaderThatWritesAfterItsSuccessor_thenItIsFound_unlessItsHostWasHarmed() {
-    List<FencedWrite> terms = List.of(write(50_000, 7, "host1a"), write(60_000, 8, "host2a"));
-    checker.judgeLeaders(terms, List.of());
+    checker.judgeLeaders(List.of());
     assertFound();
-    checker.judgeLeaders(terms, List.of(write(60_100, 0, "host1a")));
+    checker.judgeLeaders(List.of(write(60_100, 0, "host1a")));
     assertFound("two leaders: host1a");
     fault(DeploymentFault.FREEZE, "host1", 51_000, 59_000);
-    checker.judgeLeaders(terms, List.of(write(60_100, 0, "host1a")));
+    checker.judgeLeaders(List.of(write(60_100, 0, "host1a")));
     assertFound("two leaders: host1a");
   }
 
   @Test
-  void givenLeadersWithOneToken_thenTheyAreFound() {
-    checker.judgeLeaders(List.of(write(1, 7, "host1a"), write(2, 7, "host2a")), List.of());
+  void givenLeaderThatWritesAfterItsSuccessorWhileItIsAskedToEnd_thenItIsFound() {
+    fault(DeploymentFault.ROLLING_RESTART, "host1a", 59_000, 62_000);
+    checker.judgeLeaders(List.of(write(60_100, 0, "host1a")));
+    assertFound("two leaders: host1a");
+  }
+
+  @Test
+  void givenOneTokenOfTwoInstances_thenItIsFound() {
+    checker.judgeTokens("row", List.of(write(1, 7, "host1a"), write(2, 7, "host2a")));
     assertFound("one token");
+  }
+
+  @Test
+  void givenRowThatNobodyWrote_thenThatIsFound() {
+    checker.judgeTokens("row", List.of());
+    checker.judgeDeliveries(List.of(), END);
+    assertFound("no writes of row", "no calls of the partner");
   }
 
   @Test
   void givenLeaderThatAFailoverForgot_thenItsLateWriteIsExcused() {
     fault(DeploymentFault.FAILOVER, "", 51_000, 59_000);
-    checker.judgeLeaders(List.of(), List.of(write(60_100, 0, "host1a")));
+    checker.judgeLeaders(List.of(write(60_100, 0, "host1a")));
     assertFound();
     fault(DeploymentFault.FULL_DISK, "", 151_000, 159_000);
-    checker.judgeLeaders(List.of(), List.of(write(160_100, 0, "host1a")));
+    checker.judgeLeaders(List.of(write(160_100, 0, "host1a")));
     assertFound("two leaders: host1a");
   }
 
@@ -102,6 +115,19 @@ class DeploymentCheckerTest {
     assertFound();
     checker.judgeOverlaps("job", 1, true, works);
     assertFound("2 at a time");
+  }
+
+  @Test
+  void givenWorkWithinAnothersThatTakesNoTime_thenItIsFound() {
+    WorkInterval instant = new WorkInterval("host2", 1, 1, 10_500, 10_500);
+    checker.judgeOverlaps("job", 1, true, List.of(job("host1", 1, 0, 900), instant));
+    assertFound("2 at a time");
+  }
+
+  @Test
+  void givenWorkThatEndsAfterItsInstanceWasAskedToEnd_thenItExcludesOthersUntilThen() {
+    fault(DeploymentFault.ROLLING_RESTART, "host1", 10_100, 11_000);
+    assertHeldUntil(10_900, false, job("host1", 1, 0, 900));
   }
 
   /** Two thirds of its session's validity are left when a fault begins; one third is slack. */
@@ -150,8 +176,8 @@ class DeploymentCheckerTest {
 
   @Test
   void givenRunInWhichLittleHappened_thenThatIsFound() {
-    checker.judgeEffort(5_000);
-    assertFound("0 ticks are too few");
+    checker.judgeEffort();
+    assertFound("0 orders and 0 ticks are too few");
   }
 
   @Test
@@ -172,6 +198,17 @@ class DeploymentCheckerTest {
     judgeTwoTicks(job("host1", 1, 0, 900), job("host2", 1, 2_000, 900), job("host1", 2, 0, 900));
     assertFound("ran twice");
     assertThat(checker.calmTicks()).isEqualTo(2);
+  }
+
+  @Test
+  void givenTickThatTwoHealthyHostsRunAfterAHarmedOne_thenItIsFound() {
+    fault(DeploymentFault.FORGET, "host3", 8_000, 8_010);
+    judgeTwoTicks(
+        job("host3", 1, 0, 400),
+        job("host1", 1, 500, 400),
+        job("host2", 1, 1_000, 400),
+        job("host1", 2, 0, 900));
+    assertFound("ran twice");
   }
 
   @Test

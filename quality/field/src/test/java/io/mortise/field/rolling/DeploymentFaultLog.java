@@ -93,7 +93,8 @@ final class DeploymentFaultLog {
   }
 
   /**
-   * Whether the work of an instance or host can be judged: it was not paused in that time.
+   * Whether the work of an instance or host can be judged: it was neither paused nor killed in that
+   * time. An instance that is asked to end keeps its locks until its work has ended.
    *
    * @param local whether the work is observed on the host, so that no network delays it
    */
@@ -104,6 +105,7 @@ final class DeploymentFaultLog {
         THAW,
         each ->
             each.harms(instance)
+                && !each.fault().isAnnounced()
                 && (!local
                     || each.fault() == DeploymentFault.FREEZE
                     || each.fault() == DeploymentFault.STALL));

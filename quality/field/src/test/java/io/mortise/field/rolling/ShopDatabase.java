@@ -150,15 +150,15 @@ final class ShopDatabase implements AutoCloseable {
         each -> new FencedWrite(each.getLong(1), each.getLong(2), each.getString(3)));
   }
 
-  /** The number of sold items according to the orders, and according to the stock. */
-  long[] sold() {
+  /** The sales of a product, according to its orders and to its stock. */
+  record SoldProduct(long product, long sold, long taken) {}
+
+  List<SoldProduct> stock() {
     return rows(
-            "SELECT (SELECT coalesce(sum(quantity), 0) FROM purchase),"
-                + " (SELECT sum("
-                + STOCK
-                + " - in_stock) FROM product)",
-            each -> new long[] {each.getLong(1), each.getLong(2)})
-        .get(0);
+        "SELECT id, (SELECT coalesce(sum(quantity), 0) FROM purchase WHERE product = p.id), "
+            + STOCK
+            + " - in_stock FROM product p ORDER BY id",
+        each -> new SoldProduct(each.getLong(1), each.getLong(2), each.getLong(3)));
   }
 
   /**

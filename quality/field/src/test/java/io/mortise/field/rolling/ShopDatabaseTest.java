@@ -119,7 +119,8 @@ class ShopDatabaseTest {
       assertThat(shop.reports())
           .extracting(WorkInterval::tick, WorkInterval::token, work -> work.until() > 0)
           .containsExactly(tuple(3L, 7L, true), tuple(4L, 8L, false));
-      assertThat(shop.sold()[0]).isEqualTo(2);
+      assertThat(shop.stock().get(0).sold()).isEqualTo(2);
+      assertThat(shop.stock().get(1).sold()).isZero();
     }
   }
 

@@ -14,7 +14,9 @@ import org.jspecify.annotations.Nullable;
 
 /** An instance of the shop on a host, with the same address after each restart. Thread-safe. */
 final class ShopInstance {
-  private static final Duration START = Duration.ofMinutes(2);
+  /** The bound of a start, and of a recovery. */
+  static final Duration START = Duration.ofMinutes(2);
+
   private static final Duration LOOK = Duration.ofMillis(300);
   private static final Duration HEALTH = Duration.ofSeconds(3);
 
@@ -73,9 +75,9 @@ final class ShopInstance {
   }
 
   /** Blocks until it is healthy. If it ends meanwhile, restarts it, as a cluster does. */
-  void awaitUp() {
+  void awaitUp(Duration bound) {
     BoundedWait.until(
-        START,
+        bound,
         name + " was up, see " + log,
         () -> {
           boolean up = isUp();
@@ -117,7 +119,7 @@ final class ShopInstance {
       throw new IllegalStateException(name + " did not end within its grace.");
     }
     start();
-    awaitUp();
+    awaitUp(START);
   }
 
   /** Kills it, and starts it again after a while. */
@@ -125,6 +127,6 @@ final class ShopInstance {
     process().close();
     Thread.sleep(away.toMillis());
     start();
-    awaitUp();
+    awaitUp(START);
   }
 }
