@@ -24,6 +24,7 @@ import io.lettuce.core.resource.NettyCustomizer;
 import io.mortise.redis.transport.ConnectionOutage;
 import io.mortise.redis.transport.Endpoint;
 import io.mortise.redis.transport.ErrorReplyException;
+import io.mortise.redis.transport.RedisReplies;
 import io.mortise.redis.transport.RedisTransport;
 import io.mortise.redis.transport.Resubscriber;
 import io.mortise.redis.transport.TransportListener;
@@ -41,7 +42,6 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
@@ -307,8 +307,7 @@ final class LettuceTransport implements RedisTransport {
     if (failure == null) {
       return CompletableFuture.completedFuture(answer);
     }
-    Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
-    return CompletableFuture.failedFuture(translated(cause));
+    return CompletableFuture.failedFuture(translated(RedisReplies.unwrap(failure)));
   }
 
   private static Throwable translated(Throwable failure) {
