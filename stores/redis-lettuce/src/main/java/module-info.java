@@ -8,8 +8,10 @@ module io.mortise.redis.lettuce {
   requires io.mortise.support;
   requires transitive lettuce.core;
   requires io.netty.common;
+  requires io.netty.handler;
   requires io.netty.transport;
   requires org.slf4j;
+  requires reactor.core;
   requires static transitive org.jspecify;
 
   exports io.mortise.redis.lettuce;

@@ -318,7 +318,7 @@ public interface LockStore extends Store {
 
   /**
    * Closes connections and threads that the store made. Sessions should be closed before. Blocks
-   * for seconds at most.
+   * for seconds at most. A second call does nothing.
    */
   @Override
   void close();

@@ -161,6 +161,8 @@ final class Rules {
           "EtcdStore",
           "EtcdStoreProvider",
           "JdbcStore",
+          "LettuceStore",
+          "LettuceTransportProvider",
           "MemStoreProvider",
           "MemcachedStore",
           "MemcachedStoreProvider",

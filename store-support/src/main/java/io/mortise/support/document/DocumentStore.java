@@ -38,6 +38,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -110,6 +111,7 @@ public final class DocumentStore implements LockStore {
   private final FactDocuments facts;
   private final OwnRenewals ownRenewals;
   private final DocumentSweeper sweeper;
+  private final AtomicBoolean closed = new AtomicBoolean();
 
   /**
    * A store over the documents of one namespace.
@@ -412,6 +414,9 @@ public final class DocumentStore implements LockStore {
 
   @Override
   public void close() {
+    if (closed.getAndSet(true)) {
+      return;
+    }
     VersionedDocuments other = renewals.updater().documents();
     documents.close();
     if (other != documents) {

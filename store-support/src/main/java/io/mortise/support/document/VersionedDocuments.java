@@ -146,6 +146,6 @@ public interface VersionedDocuments {
     return () -> start + TimeUnit.NANOSECONDS.toMicros(awake.getAsLong() - begin);
   }
 
-  /** Closes connections and threads. Blocks for seconds at most. */
+  /** Closes connections and threads. Blocks for seconds at most. A store calls it once. */
   default void close() {}
 }

@@ -361,6 +361,11 @@ final class JdbcLockStore implements LockStore {
     }
   }
 
+  /** Whether a file of each session tells others that its process lives. */
+  boolean watchesFiles() {
+    return fileNotifier != null;
+  }
+
   private boolean pushes() {
     NotificationListener current = notificationListener;
     return current != null && current.isListening();

@@ -115,8 +115,13 @@ final class JdbcSession implements StoreSession, NotifiedSession {
             : store.profile().refusal(request).orElse(null);
     if (refusal != null) {
       sink.accept(refusal);
+      return true;
     }
-    return refusal != null;
+    if (request instanceof Request.Acquire acquire && acquire.queue() && store.watchesFiles()) {
+      // Before others can see the waiter: a process without its file is taken for alive.
+      watch();
+    }
+    return false;
   }
 
   @Override
@@ -327,6 +332,9 @@ final class JdbcSession implements StoreSession, NotifiedSession {
     if (!watched) {
       watched = true;
       store.watch(this);
+      if (closed) {
+        store.remove(this);
+      }
     }
   }
 

@@ -11,17 +11,21 @@ import io.mortise.spi.AttemptId;
 import io.mortise.spi.SessionId;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.RerunIfPaused;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -109,6 +113,34 @@ class KilledWaiterTest {
 
       long took = granted.get(LONG.toSeconds(), TimeUnit.SECONDS) - released;
       assertThat(Duration.ofNanos(took)).isLessThan(SOON);
+    }
+  }
+
+  @Test
+  void givenWaiterOnSqlite_thenItsProcessIsKnownToLiveBeforeOthersSeeItInTheQueue()
+      throws Exception {
+    String url = Database.SQLITE.url(directory);
+    try (LockClient holder = client(url);
+        LockClient waiter = client(url);
+        Lease held = holder.lock("echo").acquireWithin(LONG)) {
+      assertThat(waiter.lock("echo").tryAcquire()).as("opens a session").isEmpty();
+      assertThat(liveProcesses()).isEqualTo(1);
+      try (Connection writer = DriverManager.getConnection(url);
+          Statement statement = writer.createStatement()) {
+        statement.execute("BEGIN IMMEDIATE");
+        var waits = waiter.lock("echo").acquireAsync();
+        Awaitility.await().atMost(SOON).until(() -> liveProcesses() == 2);
+        assertThat(waits).isNotDone();
+        waits.cancel(false);
+        statement.execute("ROLLBACK");
+      }
+      assertThat(held.isValid()).isTrue();
+    }
+  }
+
+  private long liveProcesses() throws IOException {
+    try (Stream<Path> files = Files.walk(directory.resolve("locks.db.bells"))) {
+      return files.filter(file -> file.endsWith("alive")).count();
     }
   }
 

@@ -9,10 +9,4 @@ class LettuceFaultTest extends RedisFaultTest {
   String transport() {
     return "lettuce";
   }
-
-  /** Lettuce logs the reason, and does not report it. */
-  @Override
-  String refusedPassword() {
-    return "There is no connection";
-  }
 }

@@ -144,33 +144,26 @@ class LettuceSuppliedConnectionTest {
 
   @Test
   void givenClientHandedIn_thenRequestsKeepTheirOrder_andItOutlivesTheStore() {
-    try (RedisServer server = RedisServers.any()) {
-      RedisClient client = RedisClient.create(server.url());
-      try {
-        try (LockStore store = LettuceStore.over(client, RedisOptions.DEFAULT)) {
-          SimulatedProcess party = new SimulatedProcess(store);
-          var attempt = party.attempt();
-          assertThat(party.acquire(LOCK, attempt, false)).isInstanceOf(Reply.Granted.class);
-          SimulatedProcess waiter = new SimulatedProcess(store);
-          assertThat(waiter.acquire(LOCK, waiter.attempt(), true)).isInstanceOf(Reply.Queued.class);
-          party.abandon(LOCK, attempt);
-          await().atMost(Duration.ofSeconds(30)).until(() -> waiter.hints.size() == 1);
-          LockName other = LockName.of("other");
-          List<CompletableFuture<Reply>> grants = new ArrayList<>();
-          for (int i = 0; i < 1000; i++) {
-            var next = party.attempt();
-            grants.add(party.send(SimulatedProcess.acquiring(other, next, false)));
-            var unused = party.send(new Request.Abandon(other, next));
-          }
-          grants.forEach(
-              grant -> assertThat(SimulatedProcess.join(grant)).isInstanceOf(Reply.Granted.class));
-        }
-        try (var connection = client.connect()) {
-          assertThat(connection.sync().ping()).isEqualTo("PONG");
-        }
-      } finally {
-        client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
+    try (LockStore store = LettuceStore.over(client, RedisOptions.DEFAULT)) {
+      SimulatedProcess party = new SimulatedProcess(store);
+      var attempt = party.attempt();
+      assertThat(party.acquire(LOCK, attempt, false)).isInstanceOf(Reply.Granted.class);
+      SimulatedProcess waiter = new SimulatedProcess(store);
+      assertThat(waiter.acquire(LOCK, waiter.attempt(), true)).isInstanceOf(Reply.Queued.class);
+      party.abandon(LOCK, attempt);
+      await().atMost(LONG).until(() -> waiter.hints.size() == 1);
+      LockName other = LockName.of("other");
+      List<CompletableFuture<Reply>> grants = new ArrayList<>();
+      for (int i = 0; i < 1000; i++) {
+        var next = party.attempt();
+        grants.add(party.send(SimulatedProcess.acquiring(other, next, false)));
+        var unused = party.send(new Request.Abandon(other, next));
       }
+      grants.forEach(
+          grant -> assertThat(SimulatedProcess.join(grant)).isInstanceOf(Reply.Granted.class));
+    }
+    try (var connection = client.connect()) {
+      assertThat(connection.sync().ping()).isEqualTo("PONG");
     }
   }
 }

@@ -187,14 +187,14 @@ class RedisFaultTest {
     SimulatedProcess party = new SimulatedProcess(store);
     server.ask("ACL", "SETUSER", "app", "resetpass", ">two");
     server.ask("CLIENT", "KILL", "USER", "app");
-    await().atMost(LONG).until(() -> failure(party).contains(refusedPassword()));
+    await().atMost(LONG).until(() -> failure(party).contains("WRONGPASS"));
     assertThat(failure(party)).doesNotContain("one@");
     await()
         .atMost(LONG)
         .until(
             () ->
                 party.renew() instanceof Renewal.Unknown unknown
-                    && String.valueOf(unknown.cause().getMessage()).contains(refusedPassword()));
+                    && String.valueOf(unknown.cause().getMessage()).contains("WRONGPASS"));
     server.ask("ACL", "SETUSER", "app", ">one");
     await().atMost(LONG).until(() -> failure(party).isEmpty());
   }
@@ -221,11 +221,6 @@ class RedisFaultTest {
                   .allMatch(info -> info.holders().isEmpty());
             });
     server.ask("ACL", "SETUSER", "app", "+subscribe");
-  }
-
-  /** The text in messages while the server rejects the password. */
-  String refusedPassword() {
-    return "WRONGPASS";
   }
 
   private static String failure(SimulatedProcess party) {

@@ -12,6 +12,7 @@ import io.mortise.testserver.RedisServer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -86,21 +87,65 @@ class TlsTest {
     }
   }
 
+  /** Direct connections without {@code ca} have the JVM's own context, which is read once. */
+  @Test
+  void givenServerThatWantsAClientCertificate_thenThatOfTheJvmIsTaken_withCa() {
+    try (RedisServer server = start("yes")) {
+      assertClientCertificateIsTaken(url(server, "127.0.0.1") + "?timeout=20s&" + certificate);
+    }
+  }
+
+  /** The certificate counts from the next connection on. */
+  void assertClientCertificateIsTaken(String url) {
+    assertThatThrownBy(() -> connect(url))
+        .isInstanceOf(StoreUnfitException.class)
+        .hasMessageContaining("wants a certificate of this client");
+    setStore("keyStore", "none.p12");
+    assertThatThrownBy(() -> connect(url))
+        .isInstanceOf(StoreUnfitException.class)
+        .hasMessageContaining("none.p12");
+    setStore("keyStore", "keys.p12");
+    try (LockStore store = connect(url)) {
+      SimulatedProcess party = new SimulatedProcess(store);
+      assertThat(party.acquire(LockName.of("a"), party.attempt(), false))
+          .isInstanceOf(Reply.Granted.class);
+    }
+  }
+
+  void setStore(String kind, String file) {
+    System.setProperty("javax.net.ssl." + kind, folder.resolve(file).toString());
+    System.setProperty("javax.net.ssl." + kind + "Password", "changeit");
+  }
+
+  @AfterEach
+  void forgetStores() {
+    for (String kind : List.of("keyStore", "trustStore")) {
+      System.clearProperty("javax.net.ssl." + kind);
+      System.clearProperty("javax.net.ssl." + kind + "Password");
+    }
+  }
+
   private int port;
   private String certificate = "";
 
-  private String url(RedisServer server, String host) {
+  String url(RedisServer server, String host) {
     assertThat(server.port()).isPositive();
     return "rediss://" + host + ":" + port;
   }
 
   /** A server that speaks TLS only, with a certificate for 127.0.0.1. */
   private RedisServer start() {
+    return start("no");
+  }
+
+  /** As {@link #start()}; {@code clients} tells whether it wants certificates of its clients. */
+  RedisServer start(String clients) {
     RedisSecurity access = RedisSecurity.make(folder, "", "");
     certificate = access.trusted();
     port = RedisServer.freePort();
     List<String> arguments = new ArrayList<>(List.of("--port", "0"));
     arguments.addAll(access.tls(port));
+    arguments.set(arguments.size() - 1, clients);
     return RedisServers.any(arguments.toArray(String[]::new));
   }
 }

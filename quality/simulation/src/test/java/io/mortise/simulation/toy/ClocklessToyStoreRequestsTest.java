@@ -27,6 +27,7 @@ class ClocklessToyStoreRequestsTest {
   private static final Mode EX = Mode.EXCLUSIVE;
   private static final String READ = "read";
   private static final String WRITE = "compareAndSet";
+  private static final String CLOSE = "close";
 
   private final ManualTime time = new ManualTime();
   private final ClocklessToyDocuments server = new ClocklessToyDocuments();
@@ -41,7 +42,7 @@ class ClocklessToyStoreRequestsTest {
             VersionedDocuments.class.getClassLoader(),
             new Class<?>[] {VersionedDocuments.class},
             (proxy, method, arguments) -> {
-              if (List.of(READ, WRITE).contains(method.getName())) {
+              if (List.of(READ, WRITE, CLOSE).contains(method.getName())) {
                 requests.add(method.getName());
               }
               return method.invoke(server, arguments);
@@ -110,6 +111,15 @@ class ClocklessToyStoreRequestsTest {
     assertThat(requests())
         .as("lock and waiter are read, the lock and the waiter's note are written")
         .startsWith(READ, READ, WRITE, WRITE);
+  }
+
+  @Test
+  void givenStoreThatIsClosedTwice_thenItsDocumentsAreClosedOnce() {
+    LockStore store = ClocklessToyStoreUnderTest.open(counted(), time);
+    requests();
+    store.close();
+    store.close();
+    assertThat(requests()).containsExactly(CLOSE);
   }
 
   @Test

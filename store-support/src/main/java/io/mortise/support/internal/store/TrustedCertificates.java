@@ -79,7 +79,7 @@ public final class TrustedCertificates {
   private static SSLContext context(TrustManager[] trusted)
       throws IOException, GeneralSecurityException {
     SSLContext context = SSLContext.getInstance("TLS");
-    context.init(ownCertificate(), trusted, null);
+    context.init(keyManagers(), trusted, null);
     return context;
   }
 
@@ -132,13 +132,26 @@ public final class TrustedCertificates {
     return trust.getTrustManagers();
   }
 
-  /** The client's certificate from the properties of the JVM's own context; null if none is set. */
-  private static KeyManager @Nullable [] ownCertificate()
-      throws IOException, GeneralSecurityException {
+  /**
+   * The key managers of this client's certificate, for a client library that makes its own context;
+   * none if the properties of the JVM's own context are not set.
+   *
+   * @throws IOException if the key store cannot be used
+   */
+  public static KeyManager[] keyManagers() throws IOException {
     String file = System.getProperty(KEY_STORE, "");
     if (file.isEmpty()) {
-      return null;
+      return new KeyManager[0];
     }
+    try {
+      return keyManagers(file);
+    } catch (IOException | GeneralSecurityException e) {
+      throw new SSLException("The key store of " + KEY_STORE + " cannot be used: " + e, e);
+    }
+  }
+
+  private static KeyManager[] keyManagers(String file)
+      throws IOException, GeneralSecurityException {
     String secret = System.getProperty(KEY_STORE + "Password", "");
     char[] password = secret.isEmpty() ? null : secret.toCharArray();
     KeyStore store =
@@ -146,8 +159,6 @@ public final class TrustedCertificates {
     // NONE stands for a token of PKCS #11.
     try (InputStream in = file.equals("NONE") ? null : Files.newInputStream(Path.of(file))) {
       store.load(in, password);
-    } catch (IOException e) {
-      throw new SSLException("The key store of " + KEY_STORE + " cannot be used: " + e, e);
     }
     KeyManagerFactory keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
     keys.init(store, password);

@@ -3,10 +3,12 @@ package io.mortise.redis.lettuce;
 import io.lettuce.core.RedisClient;
 import io.mortise.redis.RedisOptions;
 import io.mortise.redis.RedisStore;
+import io.mortise.redis.transport.ConnectionOutage;
 import io.mortise.redis.transport.RedisTransport;
 import io.mortise.redis.transport.TransportFactory;
 import io.mortise.redis.transport.TransportListener;
 import io.mortise.spi.LockStore;
+import io.mortise.spi.time.Ticker;
 
 /** Opens stores over a Lettuce client. */
 public final class LettuceStore {
@@ -29,7 +31,7 @@ public final class LettuceStore {
   private record SuppliedClient(RedisClient client) implements TransportFactory {
     @Override
     public RedisTransport connect(TransportListener listener) {
-      return LettuceTransport.over(client, listener);
+      return LettuceTransport.over(client, new ConnectionOutage(Ticker.SYSTEM), listener);
     }
 
     @Override

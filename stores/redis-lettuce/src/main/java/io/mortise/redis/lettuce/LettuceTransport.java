@@ -11,6 +11,7 @@ import io.lettuce.core.SocketOptions;
 import io.lettuce.core.SslOptions;
 import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.event.connection.ReconnectFailedEvent;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import io.lettuce.core.protocol.DefaultEndpoint;
@@ -20,30 +21,39 @@ import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.lettuce.core.pubsub.api.async.RedisPubSubAsyncCommands;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.NettyCustomizer;
+import io.mortise.redis.transport.ConnectionOutage;
 import io.mortise.redis.transport.Endpoint;
 import io.mortise.redis.transport.ErrorReplyException;
+import io.mortise.redis.transport.RedisReplies;
 import io.mortise.redis.transport.RedisTransport;
 import io.mortise.redis.transport.Resubscriber;
 import io.mortise.redis.transport.TransportListener;
 import io.mortise.support.internal.store.SocketKeepAlive;
+import io.mortise.support.internal.store.TrustedCertificates;
 import io.netty.channel.Channel;
+import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.util.concurrent.EventExecutor;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.SocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import javax.net.ssl.KeyManager;
+import javax.net.ssl.TrustManager;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
 
 /**
  * A transport made of Lettuce. Its own thread is the event loop of the channel: Lettuce writes at
@@ -54,12 +64,20 @@ import org.slf4j.LoggerFactory;
 final class LettuceTransport implements RedisTransport {
   private static final Logger log = LoggerFactory.getLogger(LettuceTransport.class);
 
+  private static final String LOST = "Lettuce has lost it";
+
   private final StatefulRedisPubSubConnection<String, String> connection;
   private final RedisPubSubAsyncCommands<String, String> commands;
   private final @Nullable RedisClient ownClient;
   private final ChannelHolder channel;
   private final EventExecutor fallback;
   private final RedisConnectionStateListener teller;
+  private final Disposable failures;
+  private final ConnectionOutage outage;
+
+  /** Held while the outage changes: Lettuce tells of attempts to connect on threads of its own. */
+  private final ReentrantLock changing = new ReentrantLock();
+
   private final Map<String, Consumer<String>> listeners = new ConcurrentHashMap<>();
 
   /** Channels whose subscription the server has confirmed on the connection in use. */
@@ -74,15 +92,17 @@ final class LettuceTransport implements RedisTransport {
 
   private LettuceTransport(
       StatefulRedisPubSubConnection<String, String> connection,
+      ClientResources resources,
       @Nullable RedisClient ownClient,
       ChannelHolder channel,
-      EventExecutor fallback,
+      ConnectionOutage outage,
       TransportListener listener) {
     this.connection = connection;
+    this.outage = outage;
     this.commands = connection.async();
     this.ownClient = ownClient;
     this.channel = channel;
-    this.fallback = fallback;
+    this.fallback = resources.eventExecutorGroup().next();
     connection.addListener(
         new RedisPubSubAdapter<>() {
           @Override
@@ -107,6 +127,12 @@ final class LettuceTransport implements RedisTransport {
     // For this connection, not for the client, which may have others.
     this.teller = new ReconnectNotifier(this, listener);
     connection.addListener(teller);
+    this.failures =
+        resources
+            .eventBus()
+            .get()
+            .ofType(ReconnectFailedEvent.class)
+            .subscribe(this::reconnectFailed);
   }
 
   /**
@@ -117,9 +143,11 @@ final class LettuceTransport implements RedisTransport {
    * @throws RedisException if connecting fails; its causes say why
    */
   static LettuceTransport connect(
-      ClientResources resources, Endpoint endpoint, TransportListener listener) {
+      ClientResources resources,
+      Endpoint endpoint,
+      ConnectionOutage outage,
+      TransportListener listener) {
     RedisURI uri = uri(endpoint);
-    Path trusted = endpoint.trusted();
     ChannelHolder channel = new ChannelHolder();
     ClientResources own = resources.mutate().nettyCustomizer(channel).build();
     RedisClient client = RedisClient.create(own, uri);
@@ -142,16 +170,34 @@ final class LettuceTransport implements RedisTransport {
             // The sender watches the time: once for a batch, not for every command.
             .timeoutOptions(TimeoutOptions.builder().timeoutCommands(false).build());
     LettuceCompatibility.disableMaintenanceNotifications(options);
-    if (trusted != null) {
-      options.sslOptions(SslOptions.builder().trustManager(trusted.toFile()).build());
+    if (endpoint.tls()) {
+      options.sslOptions(
+          SslOptions.builder()
+              .sslContext(context -> addCertificates(context, endpoint.trusted()))
+              .build());
     }
     client.setOptions(options.build());
     try {
-      return new LettuceTransport(
-          connect(client), client, channel, resources.eventExecutorGroup().next(), listener);
+      return new LettuceTransport(connect(client), resources, client, channel, outage, listener);
     } catch (RuntimeException e) {
       shutDown(client);
       throw e;
+    }
+  }
+
+  /** Called for each connection: files that were replaced are read anew. */
+  private static void addCertificates(SslContextBuilder context, @Nullable Path trusted) {
+    try {
+      for (KeyManager own : TrustedCertificates.keyManagers()) {
+        context.keyManager(own);
+      }
+      if (trusted != null) {
+        for (TrustManager manager : TrustedCertificates.trustManagers(trusted)) {
+          context.trustManager(manager);
+        }
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 
@@ -198,22 +244,20 @@ final class LettuceTransport implements RedisTransport {
   /**
    * Connects with the caller's client. Blocks.
    *
-   * @param listener as for {@link #connect(ClientResources, Endpoint, TransportListener)}
+   * @param listener as for {@link #connect(ClientResources, Endpoint, ConnectionOutage,
+   *     TransportListener)}
    * @throws IllegalArgumentException if the client is restricted to RESP2
    * @throws RedisException if connecting fails; its causes say why
    */
-  static LettuceTransport over(RedisClient client, TransportListener listener) {
+  static LettuceTransport over(
+      RedisClient client, ConnectionOutage outage, TransportListener listener) {
     if (client.getOptions().getConfiguredProtocolVersion() == ProtocolVersion.RESP2) {
       throw new IllegalArgumentException(
           "The Lettuce client is restricted to RESP2, in which one connection cannot both send and"
               + " be told. Leave its protocol version open.");
     }
     return new LettuceTransport(
-        connect(client),
-        null,
-        new ChannelHolder(),
-        client.getResources().eventExecutorGroup().next(),
-        listener);
+        connect(client), client.getResources(), null, new ChannelHolder(), outage, listener);
   }
 
   @Override
@@ -269,11 +313,42 @@ final class LettuceTransport implements RedisTransport {
     if (failure == null) {
       return CompletableFuture.completedFuture(answer);
     }
-    Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
-    return CompletableFuture.failedFuture(
-        cause instanceof RedisCommandExecutionException
-            ? new ErrorReplyException(String.valueOf(cause.getMessage()))
-            : cause);
+    return CompletableFuture.failedFuture(translated(RedisReplies.unwrap(failure)));
+  }
+
+  private static Throwable translated(Throwable failure) {
+    return failure instanceof RedisCommandExecutionException
+        ? new ErrorReplyException(String.valueOf(failure.getMessage()))
+        : failure;
+  }
+
+  /** The event may be of another connection of the client, and late. */
+  private void reconnectFailed(ReconnectFailedEvent event) {
+    Throwable root = event.getCause();
+    while (root.getCause() != null) {
+      root = root.getCause();
+    }
+    Throwable reason = translated(root);
+    change(
+        () -> {
+          if (!isOpen()) {
+            outage.failed(reason, event.remoteAddress(), closed);
+          }
+        });
+  }
+
+  private void change(Runnable ofTheOutage) {
+    changing.lock();
+    try {
+      ofTheOutage.run();
+    } finally {
+      changing.unlock();
+    }
+  }
+
+  @Override
+  public String outageReason() {
+    return outage.text();
   }
 
   @Override
@@ -360,6 +435,7 @@ final class LettuceTransport implements RedisTransport {
     }
     closed = true;
     connection.removeListener(teller);
+    failures.dispose();
     connection.close();
     if (ownClient != null) {
       shutDown(ownClient);
@@ -387,6 +463,7 @@ final class LettuceTransport implements RedisTransport {
       implements RedisConnectionStateListener {
     @Override
     public void onRedisConnected(RedisChannelHandler<?, ?> connection, SocketAddress address) {
+      transport.change(() -> transport.outage.end(address));
       listener.reconnected();
       transport.resubscriber.after(Resubscriber.LATER);
     }
@@ -395,7 +472,8 @@ final class LettuceTransport implements RedisTransport {
     public void onRedisDisconnected(RedisChannelHandler<?, ?> connection) {
       transport.confirmed.clear();
       if (!transport.closed) {
-        listener.connectionLost("Lettuce has lost it");
+        transport.change(() -> transport.outage.begin(LOST));
+        listener.connectionLost(LOST);
       }
     }
   }

@@ -4,11 +4,13 @@ import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultClientResources;
 import io.lettuce.core.resource.Delay;
 import io.mortise.annotation.Beta;
+import io.mortise.redis.transport.ConnectionOutage;
 import io.mortise.redis.transport.Endpoint;
 import io.mortise.redis.transport.RedisTransport;
 import io.mortise.redis.transport.TransportFactory;
 import io.mortise.redis.transport.TransportListener;
 import io.mortise.redis.transport.TransportProvider;
+import io.mortise.spi.time.Ticker;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
@@ -42,7 +44,8 @@ public final class LettuceTransportProvider implements TransportProvider {
       implements TransportFactory {
     @Override
     public RedisTransport connect(TransportListener listener) {
-      return LettuceTransport.connect(resources, endpoint, listener);
+      return LettuceTransport.connect(
+          resources, endpoint, new ConnectionOutage(Ticker.SYSTEM), listener);
     }
 
     @Override

@@ -12,7 +12,9 @@ import io.mortise.LockClient;
 import io.mortise.StaleTokenException;
 import io.mortise.redis.RedisFence;
 import io.mortise.redis.RedisOptions;
+import io.mortise.redis.transport.ConnectionOutage;
 import io.mortise.redis.transport.RedisTransport;
+import io.mortise.spi.time.Ticker;
 import io.netty.util.Version;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -91,7 +93,9 @@ final class LettuceSmokeMain {
   /** A connection that does not answer is dropped and reopened. */
   private static void reset(RedisClient client) throws Exception {
     CountDownLatch reconnected = new CountDownLatch(1);
-    try (RedisTransport transport = LettuceTransport.over(client, reconnected::countDown)) {
+    try (RedisTransport transport =
+        LettuceTransport.over(
+            client, new ConnectionOutage(Ticker.SYSTEM), reconnected::countDown)) {
       transport.reset();
       check(
           reconnected.await(LONG.toSeconds(), TimeUnit.SECONDS),

@@ -1,8 +1,11 @@
 package io.mortise.redis.transport;
 
+import static io.mortise.internal.runtime.FailureText.withoutFullStop;
+
 import io.mortise.spi.time.DurationText;
 import io.mortise.spi.time.Ticker;
 import java.time.Duration;
+import java.util.List;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -10,13 +13,16 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The time for which a transport has no connection: its reason, and whether it was logged. Changed
- * by the transport's reader alone; thread-safe to read.
+ * by one thread at a time; thread-safe to read.
  */
-final class ConnectionOutage {
+public final class ConnectionOutage {
   private static final Logger log = LoggerFactory.getLogger(DirectTransport.class);
 
   /** During a failover servers refuse for a moment. */
   private static final long REFUSED_NANOS = 1_000_000_000;
+
+  /** Errors of a server that does not let this user in. */
+  private static final List<String> OF_CREDENTIALS = List.of("WRONGPASS", "NOAUTH", "NOPERM");
 
   private final Ticker ticker;
 
@@ -36,26 +42,28 @@ final class ConnectionOutage {
               lasted.toMillis() == 0
                   ? "is no connection"
                   : "has been no connection for " + DurationText.format(lasted),
-              reason.replaceFirst("\\.+$", ""));
+              reason);
     }
   }
 
-  ConnectionOutage(Ticker ticker) {
+  /** There is a connection. */
+  public ConnectionOutage(Ticker ticker) {
     this.ticker = ticker;
   }
 
   /** The message for a caller whose command cannot be sent. */
-  String text() {
+  public String text() {
     ConnectionFailure now = outage;
     return now == null ? "There is no connection." : now.at(ticker.nanos());
   }
 
   /** A connection broke. Returns false if none has worked since the last outage began. */
-  boolean begin(Throwable why) {
+  public boolean begin(String why) {
     if (outage != null) {
       return false;
     }
-    outage = new ConnectionFailure(ticker.nanos(), "the last one broke: " + reason(why), false);
+    outage =
+        new ConnectionFailure(ticker.nanos(), "the last one broke: " + withoutFullStop(why), false);
     return true;
   }
 
@@ -68,21 +76,35 @@ final class ConnectionOutage {
     }
   }
 
-  /** There is a connection again. */
-  void end(Endpoint endpoint) {
+  /**
+   * There is a connection again.
+   *
+   * @param server for the log
+   */
+  public void end(Object server) {
     ConnectionFailure before = outage;
     outage = null;
     if (before != null && before.warned()) {
       log.info(
           "Connected to Redis at {} again after {}.",
-          endpoint,
+          server,
           DurationText.format(Duration.ofNanos(ticker.nanos() - before.since())));
     }
   }
 
-  /** Waiters do not learn the cause, so a cause that needs a person is logged once. */
-  void failed(Throwable failure, EndpointResolver endpointResolver, boolean closed) {
-    String reason = reason(failure);
+  /**
+   * A connection could not be opened. Waiters do not learn the cause, so a cause that needs a
+   * person is logged once.
+   *
+   * @param server for the log
+   * @param closed whether that no longer matters
+   */
+  public void failed(Throwable failure, Object server, boolean closed) {
+    String reason = withoutFullStop(reason(failure));
+    if (failure instanceof ErrorReplyException error
+        && OF_CREDENTIALS.stream().anyMatch(error::is)) {
+      reason += ". Check the user, its password and its permissions";
+    }
     ConnectionFailure before = outage;
     long nanos = ticker.nanos();
     long since = before == null ? nanos : before.since();
@@ -96,7 +118,7 @@ final class ConnectionOutage {
     if (refused && !warned && nanos - since > REFUSED_NANOS && !closed) {
       log.warn(
           "Cannot reconnect to Redis at {} for {}: {}. Mend the cause; the client goes on trying.",
-          endpointResolver,
+          server,
           DurationText.format(Duration.ofNanos(nanos - since)),
           reason);
       now = new ConnectionFailure(since, reason, true);

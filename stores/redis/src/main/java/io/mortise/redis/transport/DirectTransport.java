@@ -421,7 +421,7 @@ public final class DirectTransport implements RedisTransport {
   private void drop(RespConnection respConnection, Throwable why) {
     respConnection.kill();
     // Recorded before the connection is gone: a caller that finds none reports the reason.
-    boolean isFirst = outage.begin(why);
+    boolean isFirst = outage.begin(ConnectionOutage.reason(why));
     writing.lock();
     try {
       current = null;
