@@ -97,6 +97,7 @@ final class JdbcSession implements StoreSession, NotifiedSession {
   @Override
   public void submit(Request request, Consumer<Reply> sink) {
     if (!isRefused(request, sink)) {
+      beforeQueueing(request);
       store.requests.submit(new RequestTask(request, sink));
     }
   }
@@ -104,6 +105,7 @@ final class JdbcSession implements StoreSession, NotifiedSession {
   @Override
   public void submitLater(Request request, Consumer<Reply> sink) {
     if (!isRefused(request, sink)) {
+      beforeQueueing(request);
       store.requests.submitLater(new RequestTask(request, sink));
     }
   }
@@ -115,13 +117,18 @@ final class JdbcSession implements StoreSession, NotifiedSession {
             : store.profile().refusal(request).orElse(null);
     if (refusal != null) {
       sink.accept(refusal);
-      return true;
     }
+    return refusal != null;
+  }
+
+  /**
+   * Makes the file of this process before others can see its waiter: without one it counts as
+   * alive.
+   */
+  private void beforeQueueing(Request request) {
     if (request instanceof Request.Acquire acquire && acquire.queue() && store.watchesFiles()) {
-      // Before others can see the waiter: a process without its file is taken for alive.
       watch();
     }
-    return false;
   }
 
   @Override
