@@ -43,7 +43,7 @@ public final class DocumentDatabase {
   private static final Logger log = LoggerFactory.getLogger(DocumentDatabase.class);
 
   /** Products that the tests of Mortise run on, by the beginnings of their names. */
-  private static final List<String> TESTED = List.of("Apache Derby", "HSQL Database Engine");
+  private static final List<String> TESTED = List.of("Apache Derby", "HSQL Database Engine", "H2 ");
 
   /** Those of them that force each commit to the disk, unless they are told otherwise. */
   private static final List<String> FORCING = List.of("Apache Derby");
@@ -53,6 +53,9 @@ public final class DocumentDatabase {
 
   /** Changes if the rows of another version of Mortise mean something else. */
   private static final String LAYOUT = "1 ";
+
+  /** The length of a text that has one: thousands of waiters. */
+  private static final int LONG_TEXT = 1_000_000;
 
   /** As long as the record of a lock with hundreds of waiters. */
   private static final String PROBE = "a\tA\n'\"\\ \u00e9\ud83d\ude00" + "x".repeat(1 << 16) + " ";
@@ -123,11 +126,7 @@ public final class DocumentDatabase {
     }
     LockStore store =
         DocumentStore.clockless(
-            profile(settings),
-            requests,
-            database.documents(new DocumentConnections(database, "renewals", 1, ticker)),
-            ticker,
-            wallClock);
+            profile(settings), requests, database.renewals(requests), ticker, wallClock);
     return ReportingStore.checked(
         store, () -> CompletableFuture.completedFuture(true), () -> report(product));
   }
@@ -158,6 +157,34 @@ public final class DocumentDatabase {
       return documents(connections);
     } catch (SQLException e) {
       throw refusal(e, settings.display());
+    }
+  }
+
+  /**
+   * The documents by a connection of their own, so that renewals stand behind no request. It is
+   * made now: a second connection may lead to another database, as in memory without a name.
+   *
+   * @param requests closed if that fails
+   */
+  private SqlDocuments renewals(SqlDocuments requests) {
+    DocumentConnections connections = new DocumentConnections(this, "renewals", 1, ticker);
+    try {
+      connections.rest(connect());
+      return documents(connections);
+    } catch (SQLException e) {
+      requests.close();
+      throw SqlFailure.of(e) == SqlFailure.REFUSED
+          ? new StoreUnfitException(
+              "Store '%s' does not show a second connection the table of the first: %s. Give a database in memory a name."
+                  .formatted(
+                      settings.display(),
+                      FailureText.withoutFullStop(
+                          FailureText.quoted(String.valueOf(e.getMessage())))),
+              e)
+          : refusal(e, settings.display());
+    } catch (RuntimeException e) {
+      requests.close();
+      throw e;
     }
   }
 
@@ -200,7 +227,7 @@ public final class DocumentDatabase {
       report.unknown(
           "commits",
           "Whether the database forces its commits to the disk before it answers is not known here.",
-          "Look at its settings: one that answers earlier may forget the last grants and tokens.",
+          "Look at its settings, such as WRITE_DELAY: one that answers earlier may forget the last grants and tokens.",
           "server-crash",
           "power-loss");
     }
@@ -289,18 +316,24 @@ public final class DocumentDatabase {
     }
   }
 
-  /** The database's name for a type of long texts. */
+  /**
+   * The database's name for a type of long texts: one that is read with its row, if there is such a
+   * type.
+   */
   private static String longTextType(DatabaseMetaData meta) throws SQLException {
     String found = "CLOB";
     int rank = Integer.MAX_VALUE;
-    List<Integer> wanted = List.of(Types.CLOB, Types.LONGVARCHAR, Types.LONGNVARCHAR, Types.NCLOB);
+    List<Integer> wanted =
+        List.of(Types.VARCHAR, Types.CLOB, Types.LONGVARCHAR, Types.LONGNVARCHAR, Types.NCLOB);
     try (ResultSet row = meta.getTypeInfo()) {
       while (row.next()) {
         String name = row.getString("TYPE_NAME");
         int here = wanted.indexOf(row.getInt("DATA_TYPE"));
-        if (here >= 0 && here < rank) {
+        boolean isVarying = here == 0;
+        boolean isLong = !isVarying || row.getLong("PRECISION") >= LONG_TEXT;
+        if (here >= 0 && here < rank && isLong) {
           rank = here;
-          found = name;
+          found = isVarying ? name + "(" + LONG_TEXT + ")" : name;
         }
       }
     }

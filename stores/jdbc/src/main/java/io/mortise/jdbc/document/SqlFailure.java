@@ -55,7 +55,8 @@ enum SqlFailure {
     } else if (state.matches("25006|2550[0-9]|90097")) {
       return READ_ONLY;
     }
-    return state.matches("(?:0A|22|28|2F|3D|3F|42).*") ? REFUSED : BROKEN;
+    // H2 has states of its own: no right, no such database.
+    return state.matches("(?:0A|22|28|2F|3D|3F|42).*|90096|90013|90146|90149") ? REFUSED : BROKEN;
   }
 
   /** Whether the connection may be used again after a rollback. */

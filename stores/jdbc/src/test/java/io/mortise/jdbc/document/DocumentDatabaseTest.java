@@ -29,6 +29,7 @@ import java.sql.DriverPropertyInfo;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.SQLTimeoutException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Properties;
@@ -46,7 +47,7 @@ import javax.sql.DataSource;
 import org.hsqldb.jdbc.JDBCDataSource;
 import org.junit.jupiter.api.Test;
 
-/** How a database without a dialect is opened, and refused. HSQLDB in memory plays all of them. */
+/** How a database without a dialect is opened, and refused. HSQLDB in memory plays most of them. */
 class DocumentDatabaseTest {
   private static final Duration LONG = Duration.ofSeconds(60);
 
@@ -199,21 +200,21 @@ class DocumentDatabaseTest {
     String other = "jdbc:hsqldb:mem:" + UUID.randomUUID();
     LockClient.connect(other).close();
     try (Connection kept = DriverManager.getConnection(other);
-        LockStore made = JdbcStore.open(other);
-        LockStore store =
-            open(
-                connection -> {
-                  if (connections.getAndIncrement() == 0) {
-                    return connection;
-                  }
-                  connection.close();
-                  return DriverManager.getConnection(other);
-                });
-        LockClient locks = LockClient.builder().store(store).build()) {
+        LockStore made = JdbcStore.open(other)) {
       assertThat(kept.isValid(1)).isTrue();
       assertThat(made.profile().display()).isEqualTo(other);
-      assertThatThrownBy(() -> locks.lock("x").tryAcquire())
-          .hasStackTraceContaining("lead to different servers");
+      assertThatThrownBy(
+              () ->
+                  open(
+                      connection -> {
+                        if (connections.getAndIncrement() == 0) {
+                          return connection;
+                        }
+                        connection.close();
+                        return DriverManager.getConnection(other);
+                      }))
+          .isInstanceOf(StoreUnfitException.class)
+          .hasMessageContaining("lead to different servers");
     }
   }
 
@@ -224,6 +225,43 @@ class DocumentDatabaseTest {
         .hasMessageContaining("lacks table 'mortise_document'")
         .hasMessageContaining("META-INF/mortise/document/schema.sql");
     JdbcStore.open(url + "?prefix=other_").close();
+  }
+
+  @Test
+  void givenDatabaseOfH2InMemory_whenItHasNoName_thenItIsRefused_asNoSecondConnectionReachesIt() {
+    assertThatThrownBy(() -> JdbcStore.open("jdbc:h2:mem:"))
+        .isInstanceOf(StoreUnfitException.class)
+        .hasMessageContaining("Give a database in memory a name");
+  }
+
+  @Test
+  void givenDatabaseOfH2_whenItIsNotThere_orTheUserHasNoRight_thenItIsUnfit() throws Exception {
+    String h2 = "jdbc:h2:mem:" + UUID.randomUUID();
+    assertThatThrownBy(() -> JdbcStore.open(h2 + ";IFEXISTS=TRUE"))
+        .isInstanceOf(StoreUnfitException.class)
+        .hasMessageContaining("not found");
+    try (Connection admin = DriverManager.getConnection(h2);
+        Statement statement = admin.createStatement()) {
+      statement.execute("CREATE USER plain PASSWORD 'secret'");
+      assertThatThrownBy(() -> JdbcStore.open(h2 + "?user=plain&password=wrong"))
+          .isInstanceOf(StoreUnfitException.class)
+          .hasMessageContaining("does not let this user in")
+          .hasMessageContaining("user");
+      assertThatThrownBy(() -> JdbcStore.open(h2 + "?user=plain&password=secret"))
+          .isInstanceOf(StoreUnfitException.class)
+          .hasMessageContaining("Grant the right");
+      JdbcStore.open(h2).close();
+      statement.execute("GRANT SELECT, INSERT, UPDATE, DELETE ON mortise_document TO plain");
+      try (LockStore store = JdbcStore.open(h2 + "?user=plain&password=secret");
+          LockClient locks = LockClient.builder().store(store).build()) {
+        assertThat(BoundedWait.join(store.examine().toCompletableFuture()).mode())
+            .isEqualTo("database/lazy");
+        locks.lock("x").acquireWithin(LONG).close();
+        statement.execute("REVOKE UPDATE ON mortise_document FROM plain");
+        assertThatThrownBy(() -> locks.lock("x").tryAcquire())
+            .hasMessageContaining("Not enough rights");
+      }
+    }
   }
 
   @Test
