@@ -27,8 +27,8 @@ public record StoreProfile(
   static final String FULL_STORES = "jdbc:, redis:, zk:, etcd:, consul:, nats:, dynamodb: or mem:";
 
   private static final String TIMED_STORES =
-      "jdbc:postgresql:, jdbc:mysql:, jdbc:mariadb:, jdbc:sqlite:, jdbc:h2: or redis: without strict"
-          + " expiry, or mem:";
+      "jdbc:postgresql:, jdbc:mysql:, jdbc:mariadb:, jdbc:sqlite: or redis: without strict expiry, or"
+          + " mem:";
 
   /** Copies the set. */
   public StoreProfile {

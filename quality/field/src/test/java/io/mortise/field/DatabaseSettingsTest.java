@@ -122,7 +122,11 @@ class DatabaseSettingsTest {
         "PostgreSQL;DATABASE_TO_LOWER=TRUE;DEFAULT_NULL_ORDERING=HIGH",
         "DB2",
         "HSQLDB",
-        "LEGACY"
+        "LEGACY",
+        "Oracle",
+        "MSSQLServer",
+        "Derby",
+        "STRICT"
       })
   @Report({
     "h2database/h2database#2472",
@@ -138,19 +142,6 @@ class DatabaseSettingsTest {
       BoundedWait.join(waiter).close();
       assertThat(locks.lock("b").tryAcquire()).isPresent();
     }
-  }
-
-  @ParameterizedTest
-  @ValueSource(strings = {"Oracle", "MSSQLServer", "Derby", "STRICT"})
-  @Report({
-    "h2database/h2database#2472",
-    "h2database/h2database#1066",
-    "h2database/h2database#3918"
-  })
-  void givenH2InAModeOfAnotherKind_whenOpened_thenItIsUnfit_byName(String mode) {
-    assertThatThrownBy(() -> JdbcStore.open("jdbc:h2:mem:field" + mode + ";MODE=" + mode))
-        .isInstanceOf(StoreUnfitException.class)
-        .hasMessageContaining("MODE=" + mode);
   }
 
   /** The server has the new password, but the process does not yet. */

@@ -158,7 +158,7 @@ class NewerVersionTest {
   }
 
   @ParameterizedTest
-  @EnumSource(names = {"POSTGRESQL", "MARIADB", "MYSQL", "H2"})
+  @EnumSource(names = {"POSTGRESQL", "MARIADB", "MYSQL"})
   @Report({
     "Cockatrice/Cockatrice#1275",
     "openobserve/openobserve#14129",
@@ -193,7 +193,7 @@ class NewerVersionTest {
   }
 
   @ParameterizedTest
-  @EnumSource(names = {"POSTGRESQL", "MARIADB", "MYSQL", "H2"})
+  @EnumSource(names = {"POSTGRESQL", "MARIADB", "MYSQL"})
   @Report({
     "Altinn/altinn-studio#19986",
     "divviup/janus#2863",
@@ -237,7 +237,7 @@ class NewerVersionTest {
   }
 
   @ParameterizedTest
-  @EnumSource(names = {"POSTGRESQL", "MARIADB", "MYSQL", "H2"})
+  @EnumSource(names = {"POSTGRESQL", "MARIADB", "MYSQL"})
   @Report({"opensearch-project/query-insights#666", "opensearch-project/query-insights#673"})
   void givenNotificationAndReasonThatAreNotKnown_thenNoLeaseIsLost_andTheLockIsServed(
       FieldStore store) throws Exception {

@@ -36,7 +36,8 @@ public final class ServerKeys {
   static long count(FieldStore store, LocalServer server) {
     return switch (store) {
       case REDIS -> Long.parseLong(((RedisServer) server).ask("DBSIZE").get(0));
-      case POSTGRESQL, MARIADB, MYSQL, H2 -> rows(server.url());
+      case POSTGRESQL, MARIADB, MYSQL -> rows(server.url());
+      case H2 -> rows(server.url(), "SELECT COUNT(*) FROM mortise_document");
       case ZOOKEEPER ->
           number("zk_ephemerals_count\\s+(\\d+)", ((ZooKeeperServer) server).ask("mntr"));
       case ETCD -> documents((EtcdServer) server);
@@ -114,9 +115,13 @@ public final class ServerKeys {
 
   /** Rows of all tables but the schema table. */
   public static long rows(String url) {
+    return rows(url, ROWS);
+  }
+
+  private static long rows(String url, String sql) {
     try (Connection connection = DriverManager.getConnection(url);
         Statement statement = connection.createStatement();
-        ResultSet row = statement.executeQuery(ROWS)) {
+        ResultSet row = statement.executeQuery(sql)) {
       row.next();
       return row.getLong(1);
     } catch (SQLException e) {

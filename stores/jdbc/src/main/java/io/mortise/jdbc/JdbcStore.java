@@ -5,7 +5,6 @@ import io.mortise.StoreUnfitException;
 import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.internal.runtime.FailureText;
 import io.mortise.jdbc.dialect.Dialect;
-import io.mortise.jdbc.dialect.H2Dialect;
 import io.mortise.jdbc.dialect.MariaDbDialect;
 import io.mortise.jdbc.dialect.MySqlDialect;
 import io.mortise.jdbc.dialect.PostgresDialect;
@@ -25,6 +24,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Properties;
 import java.util.Set;
 import java.util.TreeSet;
@@ -41,10 +41,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>{@code jdbc:sqlite:/path/to/locks.db} keeps the locks of all processes of one host in a file;
  * {@code jdbc:postgresql://host/database}, {@code jdbc:mysql://host/database} and {@code
- * jdbc:mariadb://host/database} in that of a server; {@code jdbc:h2:…} in an H2 database, embedded
- * or a server; any other {@code jdbc:} URL in whatever database its driver leads to, see
- * docs/stores/other-databases.md. The driver has to be on the class path. Behind the last question
- * mark:
+ * jdbc:mariadb://host/database} in that of a server; any other {@code jdbc:} URL in whatever
+ * database its driver leads to, as H2, see docs/stores/other-databases.md. The driver has to be on
+ * the class path. Behind the last question mark:
  *
  * <ul>
  *   <li>{@code namespace} keeps applications in one database apart; default {@code default}
@@ -52,8 +51,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>{@code create=false} forbids to make file and tables, which is done on first use otherwise
  *   <li>{@code strict-expiry=true} has sessions expire by observed beats instead of the database's
  *       clock
- *   <li>{@code user}, {@code password} and {@code max-in-flight} for servers and H2: the last
- *       bounds how long a request can be in flight; default {@code 5s}
+ *   <li>{@code user}, {@code password} and {@code max-in-flight}, but for SQLite: the last bounds
+ *       how long a request can be in flight; default {@code 5s}
  *   <li>{@code pooler=true} for PostgreSQL behind a pooler in transaction mode, see
  *       docs/guides/behind-pgbouncer.md
  *   <li>{@code driver.NAME} for the driver of another database, and {@code timeout}, which there is
@@ -67,7 +66,7 @@ public final class JdbcStore {
   private static final Set<String> PARAMETERS =
       Set.of("namespace", "prefix", "create", "strict-expiry");
   private static final List<Dialect> DIALECTS =
-      List.of(new H2Dialect(), new PostgresDialect(), new MySqlDialect(), new MariaDbDialect());
+      List.of(new PostgresDialect(), new MySqlDialect(), new MariaDbDialect());
 
   /**
    * A driver's URL up to the database; without a user, and without parameters in parentheses. An at
@@ -89,6 +88,8 @@ public final class JdbcStore {
 
   /** The scheme that opens those of all other databases. */
   private static final String OTHERS = "jdbc";
+
+  private static final String H2_TIMEOUT = "NETWORK_TIMEOUT";
 
   /** Before the name of a parameter that is handed to the driver of another database. */
   private static final String DRIVER_PARAMETER = "driver.";
@@ -293,6 +294,13 @@ public final class JdbcStore {
       }
     }
     url.allowOnly(known);
+    Duration timeout = bounded(url, timeoutName(url), LEAST_TIMEOUT);
+    if (url.scheme().equals("jdbc:h2")
+        && !url.base().toUpperCase(Locale.ROOT).contains(H2_TIMEOUT)) {
+      // Its driver takes no bound later, and no abort: a thread would wait for ever. Half of the
+      // time is left to replace a connection that did not answer.
+      properties.setProperty(H2_TIMEOUT, Long.toString(timeout.toMillis() / 2));
+    }
     try {
       var unused = DriverManager.getDriver(url.base());
     } catch (SQLException e) {
@@ -307,7 +315,7 @@ public final class JdbcStore {
     }
     ServerDatabase.ConnectionSource source = source(url.base(), properties);
     String display = display(url.scheme(), url.base());
-    Duration bound = bounded(url, timeoutName(url), LEAST_TIMEOUT).multipliedBy(2);
+    Duration bound = timeout.multipliedBy(2);
     CompletableFuture<LockStore> opening =
         CompletionStages.detached("mortise-open", () -> other(url, display, source));
     CompletableFuture<LockStore> inTime =

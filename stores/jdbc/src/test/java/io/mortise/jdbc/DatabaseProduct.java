@@ -4,7 +4,6 @@ import com.mysql.cj.jdbc.MysqlDataSource;
 import io.mortise.testkit.server.LocalServer;
 import io.mortise.testkit.server.LossyDisk;
 import io.mortise.testserver.FakeClock;
-import io.mortise.testserver.H2Server;
 import io.mortise.testserver.MariaDbServer;
 import io.mortise.testserver.MySqlServer;
 import io.mortise.testserver.PostgresServer;
@@ -12,7 +11,6 @@ import java.sql.SQLException;
 import java.util.Optional;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
-import org.h2.jdbcx.JdbcDataSource;
 import org.mariadb.jdbc.MariaDbDataSource;
 import org.postgresql.ds.PGSimpleDataSource;
 
@@ -87,29 +85,6 @@ public enum DatabaseProduct {
     @Override
     public LocalServer start(FakeClock clock) {
       return MariaDbServer.start(MySqlServers.MARIADB.program(), clock);
-    }
-  },
-  H2 {
-    @Override
-    public DataSource source(String url) {
-      JdbcDataSource source = new JdbcDataSource();
-      source.setURL(url);
-      return source;
-    }
-
-    @Override
-    public LocalServer start(String... none) {
-      return H2Server.start();
-    }
-
-    @Override
-    public LocalServer start(LossyDisk disk, String... none) {
-      return H2Server.start(disk);
-    }
-
-    @Override
-    public LocalServer start(FakeClock clock) {
-      return H2Server.start(clock);
     }
   };
 

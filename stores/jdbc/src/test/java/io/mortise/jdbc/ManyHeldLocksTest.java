@@ -16,6 +16,7 @@ import io.mortise.spi.Request;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.SessionDriver;
 import io.mortise.testkit.StoreUnderTest;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -25,7 +26,6 @@ import java.util.Set;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.stream.Stream;
-import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
@@ -58,11 +58,10 @@ class ManyHeldLocksTest {
   }
 
   @Test
-  void givenFewOrManyHeldLocks_thenARenewalTakesAsManyStatements_andAPageAFew() {
-    JdbcDataSource database = new JdbcDataSource();
-    database.setURL("jdbc:h2:mem:held;DB_CLOSE_DELAY=-1");
-    CountingDataSource counting = new CountingDataSource(database);
-    try (LockStore store = JdbcStore.over(counting.source(), "")) {
+  void givenFewOrManyHeldLocks_thenARenewalTakesAsManyStatements_andAPageAFew()
+      throws SQLException {
+    CountingDataSource counting = counting();
+    try (LockStore store = over(counting)) {
       SessionDriver session = SessionDriver.open(store, Duration.ofMinutes(10), "client");
       session.renew();
       long none = statements(counting, session::renew);
@@ -77,11 +76,9 @@ class ManyHeldLocksTest {
 
   @Test
   @Timeout(300)
-  void givenTenThousandLocks_thenASurveyTakesATenthOfTheStatementsOfALook() {
-    JdbcDataSource database = new JdbcDataSource();
-    database.setURL("jdbc:h2:mem:survey;DB_CLOSE_DELAY=-1");
-    CountingDataSource counting = new CountingDataSource(database);
-    try (LockStore store = JdbcStore.over(counting.source(), "")) {
+  void givenTenThousandLocks_thenASurveyTakesATenthOfTheStatementsOfALook() throws SQLException {
+    CountingDataSource counting = counting();
+    try (LockStore store = over(counting)) {
       SessionDriver session = SessionDriver.open(store, Duration.ofMinutes(10), "client");
       assertThat(all(session, 10_000, i -> acquire(name(i), session.attempt(), Mode.SHARED)))
           .allMatch(Reply.Granted.class::isInstance);
@@ -89,6 +86,15 @@ class ManyHeldLocksTest {
       long surveying = statements(counting, 5, () -> assertThat(survey(store)).isEqualTo(10_000));
       assertThat(surveying).isLessThanOrEqualTo(looking / 10).isLessThanOrEqualTo(2 * 10);
     }
+  }
+
+  private static CountingDataSource counting() throws SQLException {
+    String url = PostgresServers.V18.shared().url();
+    return new CountingDataSource(DatabaseProduct.POSTGRESQL.source(url));
+  }
+
+  private static LockStore over(CountingDataSource counting) {
+    return JdbcStore.over(counting.source(), "namespace=" + PostgresServers.namespace());
   }
 
   private static int survey(LockStore store) {

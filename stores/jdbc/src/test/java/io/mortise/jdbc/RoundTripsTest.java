@@ -38,7 +38,7 @@ class RoundTripsTest {
   private final String namespace = "trips" + UUID.randomUUID();
 
   @ParameterizedTest
-  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
+  @EnumSource
   void givenLockWithAHolderAndAWaiter_thenRenewingTakesOne_andLookingTwo(
       DatabaseProduct databaseProduct) throws SQLException {
     CountingDataSource counting = counting(databaseProduct);
@@ -70,7 +70,7 @@ class RoundTripsTest {
   }
 
   @ParameterizedTest
-  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
+  @EnumSource
   void givenSessionWithNews_whenRenewed_thenItIsTold_andForgetsWhatItKnows(
       DatabaseProduct databaseProduct) throws SQLException {
     try (SeparateProcesses separateProcesses = new SeparateProcesses(databaseProduct)) {
@@ -92,7 +92,7 @@ class RoundTripsTest {
   }
 
   @ParameterizedTest
-  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
+  @EnumSource
   void givenLockThatCameByTheQueue_whenReleased_thenThatTakesOne(DatabaseProduct databaseProduct)
       throws SQLException {
     try (SeparateProcesses separateProcesses = new SeparateProcesses(databaseProduct)) {
@@ -117,7 +117,7 @@ class RoundTripsTest {
   }
 
   @ParameterizedTest
-  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
+  @EnumSource
   void givenACrowdOfOneLock_whenAllAskAtOnce_thenItsRowIsReadForAllOfThem(
       DatabaseProduct databaseProduct) throws Exception {
     try (SeparateProcesses separateProcesses = new SeparateProcesses(databaseProduct)) {
@@ -153,7 +153,7 @@ class RoundTripsTest {
   }
 
   @ParameterizedTest
-  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
+  @EnumSource
   void givenHolder_whenEvicted_thenAllIsReadAhead(DatabaseProduct databaseProduct)
       throws SQLException {
     CountingDataSource counting = counting(databaseProduct);

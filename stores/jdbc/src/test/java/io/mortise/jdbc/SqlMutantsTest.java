@@ -84,16 +84,6 @@ class SqlMutantsTest {
         "dialect.PostgresPreflightTest",
         "dialect.PgBouncerTest",
         "notify.NotificationPollerTest"),
-    H2(
-        List.of("h2", "shared"),
-        List.of("table.StatementsTest"),
-        "H2DifferentialTest",
-        "H2FileContractTest",
-        "H2ClientTest",
-        "dialect.H2FileTest",
-        "dialect.H2RowLockTest",
-        "dialect.H2SessionCleanerTest",
-        "dialect.EmbeddedClockTest"),
     MYSQL(
         List.of("mysql", "shared"),
         List.of(

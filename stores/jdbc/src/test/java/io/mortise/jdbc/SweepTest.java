@@ -17,7 +17,6 @@ import java.sql.ResultSet;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
-import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -59,22 +58,22 @@ class SweepTest {
   @Test
   void givenTablesWithoutThatOfFacts_whenSwept_thenTheRestIsRemoved_andOnceSaysWhatIsMissing()
       throws Exception {
-    for (String url : List.of(url(), "jdbc:h2:mem:sweep" + UUID.randomUUID())) {
-      try (Connection connection = DriverManager.getConnection(url);
+    for (String url : List.of(url() + "?", PostgresServers.V18.shared().url() + "&")) {
+      try (Connection connection = DriverManager.getConnection(url.substring(0, url.length() - 1));
           Statement statement = connection.createStatement();
-          LockStore store = JdbcStore.open(url)) {
+          LockStore store = JdbcStore.open(url + "prefix=without_")) {
         SessionDriver session = SessionDriver.open(store, LONG, "client");
         LockName once = LockName.of("once");
         session.end(once, session.hold(once, Mode.EXCLUSIVE).attempt());
-        statement.executeUpdate("DROP TABLE mortise_fact");
-        statement.executeUpdate("UPDATE mortise_lock SET touched_us = touched_us - 601000000");
+        statement.executeUpdate("DROP TABLE without_fact");
+        statement.executeUpdate("UPDATE without_lock SET touched_us = touched_us - 601000000");
         assertThat(BoundedWait.join(store.sweep(100))).as(url).isEqualTo(1);
-        assertThat(BoundedWait.join(store.sweep(100))).as(url).isZero();
+        assertThat(BoundedWait.join(store.sweep(100))).isZero();
         assertThat(store.readFact(once))
             .failsWithin(LONG)
             .withThrowableThat()
             .havingRootCause()
-            .withMessageContaining("mortise_fact");
+            .withMessageContaining("without_fact");
         session.hold(once, Mode.EXCLUSIVE);
       }
     }

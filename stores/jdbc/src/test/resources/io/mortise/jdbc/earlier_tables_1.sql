@@ -1,4 +1,4 @@
--- Rows as release 0.1.0 writes them, on H2. Never changed: a release that writes others adds a file of its own.
+-- Rows as release 0.1.0 writes them. Never changed: a release that writes others adds a file of its own.
 -- :now is replaced by the time in µs. The process EarlierLives renews on, the process EarlierEnded has died.
 
 INSERT INTO mortise_session (id, beat, expires_us, ttl_us, client) VALUES

@@ -25,7 +25,6 @@ class DocumentedParametersTest {
   private static final Map<String, String> REST =
       Map.of(
           "jdbc:sqlite", "file",
-          "jdbc:h2", "mem:x",
           "jdbc", "derby://localhost:1/x",
           "dynamodb", "//localhost:1/table",
           "mem", "",

@@ -60,11 +60,6 @@ record DatabaseRefusal(String store, Dialect dialect, SqlText text) {
           unfit("has a setting that forbids what locks need: " + said + ". Change it there.", e);
       case PAGE_SIZE ->
           unfit("has too small pages: " + said + ". Set innodb_page_size to 16k or more.", e);
-      case IN_USE ->
-          unavailable(
-              "is open in another process: %s. Close it there, or use an H2 server or AUTO_SERVER=TRUE."
-                  .formatted(said),
-              e);
       case TOO_MANY_CONNECTIONS ->
           unavailable(
               "has no connection left: %s. Mortise needs up to three per process: raise the limit, or make a pool smaller."

@@ -136,15 +136,8 @@ public interface Dialect {
     return false;
   }
 
-  /** See {@link Database#callerHelps}. */
-  default boolean callerHelps() {
-    return false;
-  }
-
   /** How many requests may travel in one statement, see {@code LockRepository.together}. */
-  default int batch() {
-    return 1;
-  }
+  int batch();
 
   /** See {@link Database#deferredBatch}. */
   default int deferredBatch() {
@@ -205,8 +198,6 @@ public interface Dialect {
     SETTING,
     /** The keys of the tables do not fit into its pages. */
     PAGE_SIZE,
-    /** Another process has it for itself. */
-    IN_USE,
     TOO_MANY_CONNECTIONS,
     /**
      * A prepared statement is missing or exists already: a pooler switches between server

@@ -82,12 +82,6 @@ abstract sealed class MySqlFamilyDialect implements Dialect permits MySqlDialect
     return Duration.ofNanos(400_000);
   }
 
-  /** Its driver reads from a plain socket, which an interrupt does not touch. */
-  @Override
-  public boolean callerHelps() {
-    return true;
-  }
-
   @Override
   public boolean hasConnectionLocks() {
     return true;

@@ -268,12 +268,6 @@ public final class PostgresDialect implements Dialect {
     return pooled == null && PostgresDriver.find() != null;
   }
 
-  /** Its driver reads from a plain socket, which an interrupt does not touch. */
-  @Override
-  public boolean callerHelps() {
-    return true;
-  }
-
   /** Measured: no faster with more, and a smaller one waits for more commits. */
   @Override
   public int batch() {

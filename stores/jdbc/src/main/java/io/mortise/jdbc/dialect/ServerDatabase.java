@@ -63,10 +63,7 @@ public final class ServerDatabase implements Database {
   private final DatabaseRefusal refusal;
   private volatile Predicate<SessionId> isLocal = session -> false;
 
-  /**
-   * The connection of the checks, which the first executor takes over: a database in memory lives
-   * as long as one is open.
-   */
+  /** The connection of the checks, which the first executor takes over. */
   private final AtomicReference<@Nullable CheckedConnection> spare = new AtomicReference<>();
 
   private final ConnectedServers connectedServers;
@@ -445,9 +442,10 @@ public final class ServerDatabase implements Database {
     return false;
   }
 
+  /** The drivers read from a plain socket, which an interrupt does not touch. */
   @Override
   public boolean callerHelps() {
-    return dialect.callerHelps();
+    return true;
   }
 
   @Override

@@ -220,16 +220,13 @@ public class LockRepository extends SessionRepository {
     return bindPage(namedStatement, first, query.idle() ? -1 : now, limit).all(LockRow::read);
   }
 
-  /**
-   * A name behind all that begin so, whether a database orders by code points or, as H2, by UTF-16;
-   * null if there is none. In one of these orders others may come before it.
-   */
+  /** A name behind all that begin so, in the order of code points; null if there is none. */
   static @Nullable String following(String prefix) {
     int end = prefix.length();
     while (end > 0) {
       int last = prefix.codePointBefore(end);
       end -= Character.charCount(last);
-      if (last != 0xFFFF && last != Character.MAX_CODE_POINT) {
+      if (last != Character.MAX_CODE_POINT) {
         // No text has a surrogate here.
         int next = last == Character.MIN_SURROGATE - 1 ? Character.MAX_SURROGATE + 1 : last + 1;
         return prefix.substring(0, end) + Character.toString(next);

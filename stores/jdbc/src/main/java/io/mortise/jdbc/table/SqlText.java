@@ -29,12 +29,12 @@ public final class SqlText {
   private static final Pattern MADE = Pattern.compile("(?:TABLE|INDEX) IF NOT EXISTS (\\w+)");
   private static final Pattern PARAMETER = Pattern.compile(":([a-z_]+)(\\.\\.\\.)?");
 
-  /** Dialects with numbered parameters, which bind a repeated value once. */
-  private static final Set<String> NUMBERED = Set.of("sqlite", "h2");
-
   private final List<String> folders;
   private final String prefix;
+
+  /** Whether parameters are numbered, so that a repeated value is bound once. */
   private final boolean numbered;
+
   private final Map<StatementKey, SqlStatement> statements = new ConcurrentHashMap<>();
 
   public SqlText(String folder, String prefix) {
@@ -53,7 +53,7 @@ public final class SqlText {
     this.folders = new ArrayList<>(folders);
     this.folders.add(SHARED);
     this.prefix = prefix;
-    this.numbered = NUMBERED.contains(folders.get(0));
+    this.numbered = folders.get(0).equals("sqlite");
   }
 
   /** A statement with question marks, and which parameter each of them stands for. */

@@ -63,9 +63,6 @@ public final class StoreConnection implements AutoCloseable {
     /** The connection goes back to where it came from: undoes what was set for us alone. */
     default void detach() throws SQLException {}
 
-    /** The connection broke, and is given up: something of it may be left on the server. */
-    default void broke() {}
-
     /** The store's time in microseconds. */
     long now() throws SQLException;
   }
@@ -155,9 +152,7 @@ public final class StoreConnection implements AutoCloseable {
   @Override
   public void close() throws SQLException {
     onClose.run();
-    if (connection.isClosed()) {
-      transactions.broke();
-    } else if (before != null) {
+    if (before != null && !connection.isClosed()) {
       abort();
     }
     connection.close();

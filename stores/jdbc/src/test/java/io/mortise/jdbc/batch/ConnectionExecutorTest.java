@@ -6,8 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.mortise.LockName;
 import io.mortise.jdbc.TestSession;
-import io.mortise.jdbc.dialect.H2Dialect;
-import io.mortise.jdbc.dialect.ServerDatabase;
+import io.mortise.jdbc.dialect.SqliteFile;
 import io.mortise.jdbc.table.Database;
 import io.mortise.jdbc.table.Database.ErrorKind;
 import io.mortise.jdbc.table.LockRepository;
@@ -22,9 +21,13 @@ import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreReport;
+import io.mortise.spi.StoreUrl;
 import io.mortise.spi.time.Ticker;
+import io.mortise.spi.time.WallClock;
 import io.mortise.testkit.ManualTime;
+import java.nio.file.Path;
 import java.sql.Connection;
+import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -39,15 +42,23 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class ConnectionExecutorTest {
+  static final SqlText TEXT = new SqlText("sqlite", SqlText.DEFAULT_PREFIX);
+
+  /** A database of its own for each connection. */
+  static final String MEMORY = "jdbc:sqlite::memory:";
+
+  @TempDir Path directory;
+
   @Test
   void givenConnectionThatWasIdleForTooLong_whenWorkComes_thenItGetsANewOne() {
     ManualTime time = new ManualTime();
-    try (ServerDatabase h2 = database("lane")) {
-      ShortIdleDatabase database = new ShortIdleDatabase(h2);
+    try (Database file = database("lane")) {
+      ShortIdleDatabase database = new ShortIdleDatabase(file);
       try (ConnectionExecutor connectionExecutor =
           new ConnectionExecutor(
               "lane", database, time, new ReentrantLock(), notifications -> {})) {
@@ -64,8 +75,8 @@ class ConnectionExecutorTest {
 
   @Test
   void givenConnectionOfAPool_whenItWasIdleForTooLong_thenItGoesBackAsItWas() {
-    try (ServerDatabase h2 = database("pool")) {
-      PooledDatabase database = new PooledDatabase(h2);
+    try (Database file = database("pool")) {
+      PooledDatabase database = new PooledDatabase(file);
       TransactionRunner transactionRunner =
           new TransactionRunner(database, Ticker.SYSTEM, new ReentrantLock());
       for (int i = 0; i < 3; i++) {
@@ -80,11 +91,11 @@ class ConnectionExecutorTest {
 
   @Test
   void givenThreadThatWaits_whenTheLaneIsIdle_thenItServesItself_andNothingIsLeftLying() {
-    try (ServerDatabase h2 = database("help");
+    try (Database file = database("help");
         ConnectionExecutor connectionExecutor =
             new ConnectionExecutor(
                 "lane",
-                new CallerHelpedDatabase(h2),
+                new CallerHelpedDatabase(file),
                 Ticker.SYSTEM,
                 new ReentrantLock(),
                 notifications -> {})) {
@@ -122,11 +133,11 @@ class ConnectionExecutorTest {
   @Test
   void givenManyThreads_whenEachHelps_thenEachGetsItsAnswer() throws Exception {
     ExecutorService threads = Executors.newFixedThreadPool(8);
-    try (ServerDatabase h2 = database("many");
+    try (Database file = database("many");
         ConnectionExecutor connectionExecutor =
             new ConnectionExecutor(
                 "lane",
-                new CallerHelpedDatabase(h2),
+                new CallerHelpedDatabase(file),
                 Ticker.SYSTEM,
                 new ReentrantLock(),
                 notifications -> {})) {
@@ -163,11 +174,11 @@ class ConnectionExecutorTest {
   void givenRequestsThatCameMeanwhile_thenReleasesOfOtherLocksGoFirst_andEachLockKeepsItsOrder()
       throws Exception {
     List<String> served = Collections.synchronizedList(new ArrayList<>());
-    try (ServerDatabase h2 = database("first");
+    try (Database file = database("first");
         ConnectionExecutor connectionExecutor =
             new ConnectionExecutor(
                 "lane",
-                new SingleThreadDatabase(h2),
+                new SingleThreadDatabase(file),
                 Ticker.SYSTEM,
                 new ReentrantLock(),
                 notifications -> {})) {
@@ -185,11 +196,11 @@ class ConnectionExecutorTest {
   @Test
   void givenManyThatWantOneLock_whenItIsReleased_thenThatGoesFirst() throws Exception {
     List<String> served = Collections.synchronizedList(new ArrayList<>());
-    try (ServerDatabase h2 = database("crowd");
+    try (Database file = database("crowd");
         ConnectionExecutor connectionExecutor =
             new ConnectionExecutor(
                 "lane",
-                new SingleThreadDatabase(h2),
+                new SingleThreadDatabase(file),
                 Ticker.SYSTEM,
                 new ReentrantLock(),
                 notifications -> {})) {
@@ -228,12 +239,12 @@ class ConnectionExecutorTest {
   }
 
   /** The requests of each transaction, while many want two locks. */
-  private static List<String> transactionsOfACrowd(boolean takesSeveral) throws Exception {
+  private List<String> transactionsOfACrowd(boolean takesSeveral) throws Exception {
     List<String> transactions = Collections.synchronizedList(new ArrayList<>());
     List<String> served = Collections.synchronizedList(new ArrayList<>());
-    Connection connection = java.sql.DriverManager.getConnection("jdbc:h2:mem:crowds");
+    Connection connection = DriverManager.getConnection(MEMORY);
     LockRepository repository =
-        new LockRepository(connection, new SqlText("h2", SqlText.DEFAULT_PREFIX), "default") {
+        new LockRepository(connection, TEXT, "default") {
           @Override
           public boolean takesSeveral() {
             return takesSeveral;
@@ -247,11 +258,11 @@ class ConnectionExecutorTest {
             served.clear();
           }
         };
-    try (ServerDatabase h2 = database("crowds");
+    try (Database file = database("crowds");
         ConnectionExecutor connectionExecutor =
             new ConnectionExecutor(
                 "lane",
-                new SingleThreadDatabase(h2) {
+                new SingleThreadDatabase(file) {
                   @Override
                   public StoreConnection connect() {
                     return new StoreConnection(connection, repository, recording);
@@ -288,11 +299,11 @@ class ConnectionExecutorTest {
   void givenRowThatIsLocked_whenOthersTravelTogether_thenNobodyPassesWhoWaitsForIt()
       throws Exception {
     List<String> served = Collections.synchronizedList(new ArrayList<>());
-    try (ServerDatabase h2 = database("aside");
+    try (Database file = database("aside");
         ConnectionExecutor connectionExecutor =
             new ConnectionExecutor(
                 "lane",
-                new SingleThreadDatabase(h2) {
+                new SingleThreadDatabase(file) {
                   @Override
                   public StoreConnection connect() throws SQLException {
                     return serving();
@@ -325,15 +336,15 @@ class ConnectionExecutorTest {
    *
    * @param waitedFor those
    */
-  private static List<Integer> sizesOf(String waitedFor) throws Exception {
+  private List<Integer> sizesOf(String waitedFor) throws Exception {
     List<String> served = Collections.synchronizedList(new ArrayList<>());
-    Connection connection = java.sql.DriverManager.getConnection("jdbc:h2:mem:sizes");
+    Connection connection = DriverManager.getConnection(MEMORY);
     ServingRepository repository = new ServingRepository(connection);
-    try (ServerDatabase h2 = database("sizes");
+    try (Database file = database("sizes");
         ConnectionExecutor connectionExecutor =
             new ConnectionExecutor(
                 "lane",
-                new SingleThreadDatabase(h2) {
+                new SingleThreadDatabase(file) {
                   @Override
                   public StoreConnection connect() {
                     return new StoreConnection(connection, repository, new NoTransactions());
@@ -370,11 +381,11 @@ class ConnectionExecutorTest {
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void givenErrorOfADriver_thenItsRequestFails_andTheNextIsServed(boolean callerRuns) {
-    try (ServerDatabase h2 = database("error" + callerRuns);
+    try (Database file = database("error" + callerRuns);
         ConnectionExecutor connectionExecutor =
             new ConnectionExecutor(
                 "lane",
-                callerRuns ? new CallerRunDatabase(h2) : new SingleThreadDatabase(h2),
+                callerRuns ? new CallerRunDatabase(file) : new SingleThreadDatabase(file),
                 Ticker.SYSTEM,
                 new ReentrantLock(),
                 notifications -> {})) {
@@ -394,11 +405,11 @@ class ConnectionExecutorTest {
   @Test
   void givenErrorOfAReceiver_thenTheNextIsServed() {
     CountDownLatch told = new CountDownLatch(1);
-    try (ServerDatabase h2 = database("receiver");
+    try (Database file = database("receiver");
         ConnectionExecutor connectionExecutor =
             new ConnectionExecutor(
                 "lane",
-                new SingleThreadDatabase(h2),
+                new SingleThreadDatabase(file),
                 Ticker.SYSTEM,
                 new ReentrantLock(),
                 notifications -> {})) {
@@ -418,8 +429,8 @@ class ConnectionExecutorTest {
   @Test
   void givenDataSourceThatNeverAnswers_thenRequestsFailInTime_andAreServedOnceItDoes() {
     ManualTime time = new ManualTime();
-    try (ServerDatabase h2 = database("stuck")) {
-      StuckDatabase database = new StuckDatabase(h2);
+    try (Database file = database("stuck")) {
+      StuckDatabase database = new StuckDatabase(file);
       try (ConnectionExecutor connectionExecutor =
           new ConnectionExecutor(
               "lane", database, time, new ReentrantLock(), notifications -> {})) {
@@ -442,7 +453,7 @@ class ConnectionExecutorTest {
 
   /** A connection by which all that travel together are served. */
   private static StoreConnection serving() throws SQLException {
-    Connection connection = java.sql.DriverManager.getConnection("jdbc:h2:mem:serving");
+    Connection connection = DriverManager.getConnection(MEMORY);
     return new StoreConnection(connection, new ServingRepository(connection), new NoTransactions());
   }
 
@@ -542,23 +553,24 @@ class ConnectionExecutorTest {
     public void run(@Nullable StoreConnection storeConnection) throws SQLException {
       if (!met) {
         met = true;
-        throw new SQLException("Timeout trying to lock table", "HYT00", 50200);
+        throw new SQLException("database is locked", null, 5);
       }
       super.run(storeConnection);
     }
   }
 
-  private static ServerDatabase database(String name) {
-    return new ServerDatabase(
-            new H2Dialect(),
-            () ->
-                java.sql.DriverManager.getConnection("jdbc:h2:mem:" + name + ";DB_CLOSE_DELAY=-1"),
-            false,
-            "h2",
-            SqlText.DEFAULT_PREFIX,
-            "default",
-            Duration.ofSeconds(5))
-        .prepare(true);
+  private Database database(String name) {
+    return database(directory.resolve(name + ".db"));
+  }
+
+  static Database database(Path file) {
+    return SqliteFile.open(
+        StoreUrl.parse("jdbc:sqlite:" + file),
+        TEXT,
+        "default",
+        true,
+        Ticker.SYSTEM,
+        WallClock.SYSTEM);
   }
 
   private static void work(ConnectionExecutor connectionExecutor) {
@@ -611,9 +623,8 @@ class ConnectionExecutorTest {
     @Override
     public StoreConnection connect() throws SQLException {
       connections.incrementAndGet();
-      Connection connection = java.sql.DriverManager.getConnection("jdbc:h2:mem:lent");
-      LockRepository lockRepository =
-          new LockRepository(connection, new SqlText("h2", SqlText.DEFAULT_PREFIX), "default");
+      Connection connection = DriverManager.getConnection(MEMORY);
+      LockRepository lockRepository = new LockRepository(connection, TEXT, "default");
       return new StoreConnection(
           connection,
           lockRepository,
@@ -661,9 +672,8 @@ class ConnectionExecutorTest {
           throw new SQLException(e);
         }
       }
-      Connection connection = java.sql.DriverManager.getConnection("jdbc:h2:mem:stuck");
-      LockRepository lockRepository =
-          new LockRepository(connection, new SqlText("h2", SqlText.DEFAULT_PREFIX), "default");
+      Connection connection = DriverManager.getConnection(MEMORY);
+      LockRepository lockRepository = new LockRepository(connection, TEXT, "default");
       return new StoreConnection(
           connection,
           lockRepository,
@@ -676,7 +686,7 @@ class ConnectionExecutorTest {
     }
   }
 
-  private static class NoTransactions implements StoreConnection.Transactions {
+  static class NoTransactions implements StoreConnection.Transactions {
     @Override
     public void begin(LockRepository.@Nullable PrefetchTarget prefetchTarget) {}
 
@@ -702,11 +712,6 @@ class ConnectionExecutorTest {
     public int batch() {
       return 64;
     }
-
-    @Override
-    public boolean callerRuns() {
-      return false;
-    }
   }
 
   /** Is asked by the threads that want something of it. */
@@ -722,7 +727,7 @@ class ConnectionExecutorTest {
   }
 
   /** Lets callers ask for themselves. */
-  private static class CallerHelpedDatabase implements Database {
+  static class CallerHelpedDatabase implements Database {
     private final Database database;
 
     CallerHelpedDatabase(Database database) {
@@ -756,12 +761,12 @@ class ConnectionExecutorTest {
 
     @Override
     public boolean callerRuns() {
-      return database.callerRuns();
+      return false;
     }
 
     @Override
     public int batch() {
-      return database.batch();
+      return 1;
     }
   }
 }

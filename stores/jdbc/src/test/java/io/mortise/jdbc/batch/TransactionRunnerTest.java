@@ -2,15 +2,17 @@ package io.mortise.jdbc.batch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.jdbc.dialect.H2Dialect;
-import io.mortise.jdbc.dialect.ServerDatabase;
-import io.mortise.jdbc.table.SqlText;
+import io.mortise.jdbc.table.Database;
+import io.mortise.jdbc.table.LockRepository;
 import io.mortise.jdbc.table.StoreConnection;
+import io.mortise.spi.StoreProfile;
 import io.mortise.spi.time.Ticker;
 import io.mortise.testkit.ManualTime;
 import java.lang.reflect.Proxy;
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -21,10 +23,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** How a connection is cut on which something takes too long. */
 class TransactionRunnerTest {
   private static final Duration LIMIT = Duration.ofMillis(400);
+
+  @TempDir Path directory;
 
   private final CountDownLatch aborted = new CountDownLatch(1);
   private final AtomicInteger aborts = new AtomicInteger();
@@ -44,7 +49,7 @@ class TransactionRunnerTest {
     for (int i = 0; i < pool.getParallelism(); i++) {
       pool.execute(this::awaitEnd);
     }
-    try (ServerDatabase database = database()) {
+    try (Database database = database()) {
       TransactionRunner transactionRunner =
           new TransactionRunner(database, Ticker.SYSTEM, new ReentrantLock());
       assertThat(
@@ -61,7 +66,7 @@ class TransactionRunnerTest {
 
   @Test
   void givenAbortThatBlocks_whenItsActionGoesOn_thenItIsAbortedOnce() {
-    try (ServerDatabase database = database()) {
+    try (Database database = database()) {
       TransactionRunner transactionRunner =
           new TransactionRunner(database, Ticker.SYSTEM, new ReentrantLock());
       assertThat(
@@ -89,7 +94,7 @@ class TransactionRunnerTest {
           }
           return time.nanos();
         };
-    try (ServerDatabase database = database()) {
+    try (Database database = database()) {
       TransactionRunner transactionRunner =
           new TransactionRunner(database, ticker, new ReentrantLock());
       assertThat(transactionRunner.attemptRead(StoreConnection::now)).isNull();
@@ -107,22 +112,34 @@ class TransactionRunnerTest {
     }
   }
 
-  private ServerDatabase database() {
-    return new ServerDatabase(
-            new H2Dialect(),
-            () -> {
-              time.advance(connectTime);
-              return abortable(DriverManager.getConnection("jdbc:h2:mem:runner;DB_CLOSE_DELAY=-1"));
-            },
-            false,
-            "h2",
-            SqlText.DEFAULT_PREFIX,
-            "default",
-            LIMIT)
-        .prepare(true);
+  private Database database() {
+    return new ConnectionExecutorTest.CallerHelpedDatabase(
+        ConnectionExecutorTest.database(directory.resolve("runner.db"))) {
+      @Override
+      public StoreProfile profile() {
+        StoreProfile profile = super.profile();
+        return new StoreProfile(
+            profile.display(),
+            profile.capabilities(),
+            LIMIT,
+            profile.minTtl(),
+            profile.expiryLag());
+      }
+
+      @Override
+      public StoreConnection connect() throws SQLException {
+        time.advance(connectTime);
+        Connection connection =
+            abortable(DriverManager.getConnection(ConnectionExecutorTest.MEMORY));
+        return new StoreConnection(
+            connection,
+            new LockRepository(connection, ConnectionExecutorTest.TEXT, "default"),
+            new ConnectionExecutorTest.NoTransactions());
+      }
+    };
   }
 
-  /** H2 has no abort. This one blocks, as that of a driver may. */
+  /** Its abort blocks, as that of a driver may. */
   private Connection abortable(Connection connection) {
     return (Connection)
         Proxy.newProxyInstance(

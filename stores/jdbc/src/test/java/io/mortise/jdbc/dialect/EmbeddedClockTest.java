@@ -20,8 +20,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Locks of an embedded database when the clock of the host is set: as {@link ServerClockSuite}
- * says, played in a process of its own that asks to have its clock set.
+ * Locks of a SQLite file when the clock of the host is set: as {@link ServerClockSuite} says,
+ * played in a process of its own that asks to have its clock set.
  */
 @Timeout(200)
 @Tag("extended")
@@ -39,18 +39,6 @@ public class EmbeddedClockTest {
           "sh");
 
   @TempDir Path folder;
-
-  @Test
-  @RerunIfPaused
-  void givenH2InMemory_whenItsClockIsSet_thenItIsAsOnAServer() throws Exception {
-    play(List.of(), "jdbc:h2:mem:locks;DB_CLOSE_DELAY=-1");
-  }
-
-  @Test
-  @RerunIfPaused
-  void givenH2InAFile_whenItsClockIsSet_thenItIsAsOnAServer() throws Exception {
-    play(List.of(), "jdbc:h2:" + folder.resolve("locks"));
-  }
 
   @Test
   @RerunIfPaused
@@ -75,8 +63,7 @@ public class EmbeddedClockTest {
 
   /** In the process whose clock it is. */
   public static void playHere(String url) throws Exception {
-    ServerClockSuite suite =
-        new ServerClockSuite(DatabaseProduct.H2) {
+    ServerClockSuite suite = new ServerClockSuite(DatabaseProduct.POSTGRESQL) { // is not started
           @Override
           String url() {
             return url;

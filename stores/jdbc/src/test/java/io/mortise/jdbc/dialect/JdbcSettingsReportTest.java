@@ -20,7 +20,6 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
-import org.h2.tools.Server;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -184,27 +183,5 @@ class JdbcSettingsReportTest {
     assertThat(report.mode()).isEqualTo("sqlite");
     assertThat(finding(report, "reach").meaning()).contains("other hosts do not");
     assertThat(finding(report, "clock").value()).isEqualTo("monotonic");
-  }
-
-  @Test
-  void givenH2_whenExamined_thenItsPlaceDecides() throws SQLException {
-    assertThat(examine("jdbc:h2:mem:exam").mode()).isEqualTo("h2/memory");
-    assertThat(examine("jdbc:h2:file:" + folder.resolve("locks")).mode()).isEqualTo("h2/file");
-    assertThat(examine("jdbc:h2:" + folder.resolve("served") + ";AUTO_SERVER=TRUE").mode())
-        .isEqualTo("h2/server");
-    Server server =
-        Server.createTcpServer(
-                "-tcpPort", "0", "-tcpDaemon", "-ifNotExists", "-baseDir", folder.toString())
-            .start();
-    try {
-      StoreReport report = examine("jdbc:h2:tcp://localhost:" + server.getPort() + "/./remote");
-      assertThat(report.mode()).isEqualTo("h2/server");
-      assertThat(finding(report, "WRITE_DELAY").value()).isEqualTo("500ms");
-      StoreReport prompt =
-          examine("jdbc:h2:tcp://localhost:" + server.getPort() + "/./prompt;WRITE_DELAY=0");
-      assertThat(prompt.mode()).isEqualTo("h2/immediate");
-    } finally {
-      server.stop();
-    }
   }
 }

@@ -51,12 +51,9 @@ class PooledConnectionStateTest {
         assertThat(connection.isClosed()).as("pools warn of that").isFalse();
         ConnectionState now = ConnectionState.of(connection);
         assertThat(now.autoCommit()).isEqualTo(AS_GIVEN.autoCommit());
-        if (databaseProduct != DatabaseProduct.H2) {
-          // It takes none.
-          assertThat(now.readOnly()).isEqualTo(AS_GIVEN.readOnly());
-        }
+        assertThat(now.readOnly()).isEqualTo(AS_GIVEN.readOnly());
         assertThat(now.isolation()).isEqualTo(AS_GIVEN.isolation());
-        assertThat(now.networkTimeout()).isIn(AS_GIVEN.networkTimeout(), /* H2 takes none */ 0);
+        assertThat(now.networkTimeout()).isEqualTo(AS_GIVEN.networkTimeout());
       }
     }
   }

@@ -50,7 +50,6 @@ abstract class ReplicaPair implements AutoCloseable {
       case POSTGRESQL -> new Postgres();
       case MYSQL -> new MySql(databaseProduct, ", GET_MASTER_PUBLIC_KEY = 1");
       case MARIADB -> new MySql(databaseProduct, "");
-      case H2 -> throw new IllegalArgumentException("H2 has no replicas.");
     };
   }
 

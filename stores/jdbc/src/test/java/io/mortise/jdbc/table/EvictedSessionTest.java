@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * counts, or it brings the notification. Else a holder that is cut off then works beside the next.
  */
 @ParameterizedClass
-@ValueSource(strings = {"postgresql", "mysql", "mariadb", "h2"})
+@ValueSource(strings = {"postgresql", "mysql", "mariadb"})
 class EvictedSessionTest extends ServerStatementsFixture {
   private static final String ID = ATTEMPT.session().value();
 

@@ -7,7 +7,7 @@ import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** The end of the names that begin alike, in both orders that databases have. */
+/** The end of the names that begin alike, in the order that databases have. */
 class FollowingNameTest {
   private static final List<String> PREFIXES =
       List.of(
@@ -28,14 +28,13 @@ class FollowingNameTest {
           "b\uffff\udbff\udfff");
 
   @Test
-  void givenPrefix_thenAllThatBeginSoComeBeforeItsEnd_inBothOrders() {
+  void givenPrefix_thenAllThatBeginSoComeBeforeItsEnd() {
     for (String prefix : PREFIXES) {
       String end = LockRepository.following(prefix);
       assertThat(end).as(prefix).isNotNull();
       for (String name :
           List.of(prefix, prefix + "a", prefix + "\uffff", prefix + "\udbff\udfff\udbff\udfff")) {
         assertThat(Arrays.compareUnsigned(utf8(name), utf8(end))).as(name).isNegative();
-        assertThat(name.compareTo(end)).as("as H2 orders: %s", name).isNegative();
       }
     }
   }
@@ -49,12 +48,12 @@ class FollowingNameTest {
     assertThat(LockRepository.following("invoice/")).isEqualTo("invoice0");
     assertThat(LockRepository.following("\ud7ff")).isEqualTo("\ue000");
     assertThat(LockRepository.following("a\udbff\udfff")).isEqualTo("b");
-    assertThat(LockRepository.following("a\uffff")).isEqualTo("b");
+    assertThat(LockRepository.following("a\uffff")).isEqualTo("a\ud800\udc00");
   }
 
   @Test
   void givenNothingThatComesBehind_thenThereIsNoEnd() {
     assertThat(LockRepository.following("")).isNull();
-    assertThat(LockRepository.following("\uffff\udbff\udfff")).isNull();
+    assertThat(LockRepository.following("\udbff\udfff")).isNull();
   }
 }

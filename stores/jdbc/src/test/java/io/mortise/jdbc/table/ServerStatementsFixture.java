@@ -13,7 +13,6 @@ import io.mortise.LockName;
 import io.mortise.jdbc.MySqlServers;
 import io.mortise.jdbc.PostgresServers;
 import io.mortise.jdbc.dialect.Dialect;
-import io.mortise.jdbc.dialect.H2Dialect;
 import io.mortise.jdbc.dialect.MariaDbDialect;
 import io.mortise.jdbc.dialect.MySqlDialect;
 import io.mortise.jdbc.dialect.PostgresDialect;
@@ -103,7 +102,6 @@ abstract class ServerStatementsFixture {
     return switch (database) {
       case "postgresql" -> new PostgresDialect();
       case "mysql" -> new MySqlDialect();
-      case "h2" -> new H2Dialect();
       default -> new MariaDbDialect();
     };
   }
@@ -118,8 +116,6 @@ abstract class ServerStatementsFixture {
   Connection connect() throws SQLException {
     if (database.equals("postgresql")) {
       return DriverManager.getConnection(PostgresServers.V18.shared().url());
-    } else if (database.equals("h2")) {
-      return DriverManager.getConnection("jdbc:h2:mem:" + getClass().getSimpleName());
     }
     Properties properties = new Properties();
     properties.setProperty("allowMultiQueries", "true");

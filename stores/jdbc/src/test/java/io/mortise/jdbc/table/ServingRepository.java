@@ -12,7 +12,7 @@ public final class ServingRepository extends LockRepository {
   public final List<Integer> sizes = new CopyOnWriteArrayList<>();
 
   public ServingRepository(Connection connection) {
-    super(connection, new SqlText("h2", SqlText.DEFAULT_PREFIX), "default");
+    super(connection, new SqlText("sqlite", SqlText.DEFAULT_PREFIX), "default");
   }
 
   @Override

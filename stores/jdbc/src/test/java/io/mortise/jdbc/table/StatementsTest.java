@@ -16,46 +16,30 @@ import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
-import org.junit.jupiter.params.Parameter;
-import org.junit.jupiter.params.ParameterizedClass;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * The rows that each statement reads and changes, and those that it leaves alone: of other locks,
  * namespaces and attempts, and those a microsecond away. Its file says its purpose.
  */
-@ParameterizedClass
-@ValueSource(strings = {"sqlite", "h2"})
 class StatementsTest {
   private static final String ATTEMPT = "sessionAaaaa0000000001";
   private static final String OTHER = "sessionBbbbb0000000002";
   private static final String SESSION = "sessionAaaaa";
   private static final String STRANGER = "sessionBbbbb";
-  private static final String H2 = "jdbc:h2:mem:";
   private static final long NEVER = Long.MAX_VALUE;
   private static final long NOW = 5_000_000;
 
   @TempDir Path directory;
-  @Parameter String database;
   private TestTables tables;
-
-  /** Where one is named, the others are not asked. */
-  @BeforeParameterizedClassInvocation
-  static void skipOthers(String database) {
-    Assumptions.assumeTrue(System.getProperty("mortise.database", database).equals(database));
-  }
 
   @BeforeEach
   void makeTables() throws SQLException {
-    String url = database.equals("sqlite") ? "jdbc:sqlite:" + directory.resolve("rows.db") : H2;
-    tables = new TestTables(DriverManager.getConnection(url), database);
+    String url = "jdbc:sqlite:" + directory.resolve("rows.db");
+    tables = new TestTables(DriverManager.getConnection(url), "sqlite");
   }
 
   @AfterEach
@@ -610,9 +594,6 @@ class StatementsTest {
   @Test
   void givenSqliteFileOfAnotherBoot_thenItsLatestUseIsKnownAndItsSessionsAreForgotten()
       throws SQLException {
-    if (database.equals("h2")) {
-      return;
-    }
     assertThat(tables.column("lock_latest")).containsExactly(0L);
     tables.put("lock", lock(NAMESPACE, "a", "touched_us", 7));
     tables.put("lock", lock("two", "b", "touched_us", 9));
@@ -624,45 +605,6 @@ class StatementsTest {
     tables.update("news_clear");
     tables.assertAll("session");
     tables.assertAll("news");
-  }
-
-  @Test
-  void givenH2_whenItsTablesAreLookedFor_thenNamesMustBeToldApart() throws SQLException {
-    if (database.equals("sqlite")) {
-      return;
-    }
-    assertThat(check("lock")).containsExactly(1L);
-    assertThat(check("meta")).containsExactly(1L);
-    assertThat(check("other")).isEmpty();
-    tables.execute("CREATE TABLE rows_loose (name VARCHAR_IGNORECASE, id BIGINT)");
-    assertThat(check("loose")).containsExactly(0L);
-    tables.execute("CREATE SCHEMA other");
-    tables.execute("CREATE TABLE other.rows_elsewhere (name VARCHAR)");
-    assertThat(check("elsewhere")).isEmpty();
-    // Strength 1 ignores case and accents, 2 case.
-    for (String strength : List.of("PRIMARY", "SECONDARY")) {
-      try (TestTables loose =
-          new TestTables(
-              DriverManager.getConnection(H2 + ";INIT=SET COLLATION ENGLISH STRENGTH " + strength),
-              "h2")) {
-        assertThat(loose.column("check", "table_name", "rows_lock")).containsExactly(0L);
-      }
-    }
-  }
-
-  private List<Object> check(String table) throws SQLException {
-    return tables.column("check", "table_name", "rows_" + table);
-  }
-
-  @Test
-  void givenH2_whenItsClockAndSettingsAreRead_thenTheyAreThoseOfTheDatabase() throws SQLException {
-    if (database.equals("sqlite")) {
-      return;
-    }
-    long wall = TimeUnit.MILLISECONDS.toMicros(System.currentTimeMillis());
-    assertThat((Long) tables.column("now").get(0)).isBetween(wall - 60_000_000, wall + 60_000_000);
-    tables.execute("SET WRITE_DELAY 321");
-    assertThat(tables.column("examine")).contains("321");
   }
 
   private static final Object[] ACQUIRE = {

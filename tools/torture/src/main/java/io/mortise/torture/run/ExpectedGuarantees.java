@@ -162,23 +162,19 @@ public final class ExpectedGuarantees {
   }
 
   /**
-   * SQLite and H2 do not end the transaction of a paused process, whose database locks block all
-   * others until it resumes; its death ends the transaction. H2 takes one statement per round trip,
-   * so a process on a slow network keeps its locks for many round trips.
+   * SQLite does not end the transaction of a paused process, whose lock of the file blocks all
+   * others until it resumes; its death ends the transaction.
    */
   private DelayBound delay(InjectedFault injectedFault) {
-    boolean isH2 = mode.startsWith("h2");
     boolean standsStill =
         injectedFault == InjectedFault.PAUSE || injectedFault == InjectedFault.FULL_GC;
-    if (standsStill && (isH2 || mode.startsWith("sqlite"))) {
+    if (standsStill && mode.startsWith("sqlite")) {
       return DelayBound.STORE;
     }
     if (injectedFault.delay() == DelayBound.WAITER && !skipsDead) {
       return DelayBound.WAITER_BY_SESSION;
     }
-    return isH2 && injectedFault == InjectedFault.SLOW
-        ? DelayBound.LOST_WORD
-        : injectedFault.delay();
+    return injectedFault.delay();
   }
 
   /** Clockless stores count changes: after a loss of data numbers repeat. */

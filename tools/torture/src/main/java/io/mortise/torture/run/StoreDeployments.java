@@ -181,7 +181,9 @@ final class StoreDeployments {
 
   private static StoreDeployment h2() {
     H2Server server = H2Server.start();
-    return sql(server, server.url(), Optional.empty(), Optional.empty());
+    return build(
+        new StoreDeployment(server.url(), true).owns(server),
+        made -> ServerFaults.only(server, made));
   }
 
   private static StoreDeployment zookeeper() {

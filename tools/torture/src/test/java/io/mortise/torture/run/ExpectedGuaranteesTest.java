@@ -108,20 +108,13 @@ class ExpectedGuaranteesTest {
   }
 
   @Test
-  void givenSqliteOrH2_whenAProcessStandsStill_thenItMayHoldUpTheStore_andOneThatDiesMayNot() {
+  void givenSqlite_whenAProcessStandsStill_thenItMayHoldUpTheStore_andOneThatDiesMayNot() {
     for (InjectedFault injectedFault : List.of(InjectedFault.PAUSE, InjectedFault.FULL_GC)) {
       assertThat(delay("sqlite", injectedFault)).isEqualTo(DelayBound.STORE);
-      assertThat(delay("h2/immediate", injectedFault)).isEqualTo(DelayBound.STORE);
       assertThat(delay("mysql", injectedFault)).isEqualTo(DelayBound.PROCESS);
       assertThat(delay("redis/always", injectedFault)).isEqualTo(DelayBound.PROCESS);
     }
     assertThat(delay("sqlite", InjectedFault.KILL)).isEqualTo(DelayBound.PROCESS);
-  }
-
-  @Test
-  void givenH2_whenAClientsNetworkIsSlow_thenItMayHoldUpOthersUntilThatIsOver() {
-    assertThat(delay("h2/immediate", InjectedFault.SLOW)).isEqualTo(DelayBound.LOST_WORD);
-    assertThat(delay("postgresql", InjectedFault.SLOW)).isEqualTo(DelayBound.SLOW);
   }
 
   @Test
@@ -133,7 +126,7 @@ class ExpectedGuaranteesTest {
         Set<Capability> others = EnumSet.complementOf(EnumSet.of(lacking));
         ExpectedGuarantees expectedGuarantees =
             ExpectedGuarantees.of(
-                TABLE, "h2/immediate", profile(others), EnumSet.of(injectedFault));
+                TABLE, "database/lazy", profile(others), EnumSet.of(injectedFault));
         assertThat(expectedGuarantees.effects().get(injectedFault.label()))
             .isEqualTo(FaultEffect.of(DelayBound.WAITER_BY_SESSION));
       }

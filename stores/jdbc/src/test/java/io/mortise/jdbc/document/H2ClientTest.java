@@ -1,13 +1,13 @@
-package io.mortise.jdbc;
+package io.mortise.jdbc.document;
 
 import io.mortise.testkit.contract.ContractFor;
 import io.mortise.testkit.contract.client.LockClientContract;
 import org.junit.jupiter.api.Tag;
 
-@ContractFor("jdbc:h2")
+@ContractFor("jdbc")
 @Tag("product")
 class H2ClientTest extends LockClientContract {
   H2ClientTest() {
-    super(new H2UnderTest(H2UnderTest.Kind.MEM));
+    super(DocumentServers.H2.underTest());
   }
 }

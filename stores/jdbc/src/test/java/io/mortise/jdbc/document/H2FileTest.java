@@ -1,4 +1,4 @@
-package io.mortise.jdbc.dialect;
+package io.mortise.jdbc.document;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -80,7 +80,7 @@ class H2FileTest {
   private static void checkAlone(String url) {
     assertThatThrownBy(() -> LockClient.connect(url))
         .isInstanceOf(StoreUnavailableException.class)
-        .hasMessageContaining("open in another process");
+        .hasMessageContaining("already in use");
   }
 
   private static void checkNext(String url, long token) throws Exception {

@@ -1,2 +1,0 @@
--- The server's id of this connection.
-SELECT SESSION_ID()

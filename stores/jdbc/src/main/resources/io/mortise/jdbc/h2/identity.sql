@@ -1,3 +1,0 @@
--- Where a connection leads: to the one database of its URL.
--- Returns neither id nor server.
-SELECT '', ''
