@@ -1,7 +1,6 @@
 package io.mortise.testserver;
 
 import io.mortise.testkit.server.JvmProcess;
-import io.mortise.testkit.server.LossyDisk;
 import io.mortise.testkit.server.ServerProcess;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -36,45 +35,15 @@ public final class H2Server extends ServerProcess {
    */
   public static H2Server start() {
     try {
-      return start(Files.createTempDirectory("mortise-h2"), List.of());
+      Path folder = Files.createTempDirectory("mortise-h2");
+      int port = ServerProcess.freePort();
+      List<String> command = new ArrayList<>(JvmProcess.command("-Xmx128m"));
+      command.addAll(List.of(MAIN, "-tcp", "-tcpPort", Integer.toString(port)));
+      command.addAll(List.of("-ifNotExists", "-baseDir", folder.toString()));
+      return new H2Server(port, folder, command);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-  }
-
-  /**
-   * The same, with a clock that the test sets.
-   *
-   * @param clock closed after the server
-   */
-  public static H2Server start(FakeClock clock) {
-    try {
-      return start(Files.createTempDirectory("mortise-h2"), clock.prefix());
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-  }
-
-  /**
-   * The same, with its data on a disk that can lose unforced writes.
-   *
-   * @param disk closed after the server
-   */
-  public static H2Server start(LossyDisk disk) {
-    try {
-      return start(disk.folder("h2"), List.of());
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-  }
-
-  private static H2Server start(Path folder, List<String> prefix) {
-    int port = ServerProcess.freePort();
-    List<String> command = new ArrayList<>(prefix);
-    command.addAll(JvmProcess.command("-Xmx128m"));
-    command.addAll(List.of(MAIN, "-tcp", "-tcpPort", Integer.toString(port)));
-    command.addAll(List.of("-ifNotExists", "-baseDir", folder.toString()));
-    return new H2Server(port, folder, command);
   }
 
   /**
@@ -84,7 +53,9 @@ public final class H2Server extends ServerProcess {
   private static boolean answers(int port) throws IOException {
     ServerProcess.connect(port).close();
     try {
-      DriverManager.getConnection(url(port) + ";NETWORK_TIMEOUT=30000").close();
+      // It stays open: a client need not open it again.
+      String own = ";NETWORK_TIMEOUT=30000;DB_CLOSE_DELAY=-1";
+      DriverManager.getConnection(url(port) + own).close();
       return true;
     } catch (SQLException e) {
       throw new IOException(e);
