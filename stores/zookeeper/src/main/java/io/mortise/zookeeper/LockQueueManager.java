@@ -4,6 +4,7 @@ import io.mortise.LockName;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
+import io.mortise.spi.SessionNotification;
 import io.mortise.spi.time.Ticker;
 import io.mortise.support.internal.store.Refusals;
 import io.mortise.zookeeper.internal.node.LockQueue;
@@ -326,6 +327,33 @@ final class LockQueueManager implements QueueEffect.Executor {
   /** A waiter has left a note for this holder. */
   void wanted(AttemptId id) {
     attempts.want(id).ifPresent(core::tell);
+  }
+
+  /**
+   * An operator ends this attempt, and has removed its node if it should be free at once. Else a
+   * holder has a TTL in which to let go.
+   */
+  void evicted(AttemptId id) {
+    attempts
+        .evict(id)
+        .ifPresent(
+            attempt -> {
+              core.tell(
+                  new SessionNotification.HoldEnded(attempt.name, id, Reply.EndReason.EVICTED));
+              if (attempt.state() == NodeState.HELD) {
+                core.store()
+                    .timer()
+                    .in(
+                        core.spec().ttl().toNanos(),
+                        () -> core.guard().run(() -> remove(attempt.name, id)));
+              } else {
+                remove(attempt.name, id);
+              }
+            });
+  }
+
+  private void remove(LockName name, AttemptId id) {
+    submit(new Request.Abandon(name, id), false, unused -> {});
   }
 
   void changed(EventType type, String path) {

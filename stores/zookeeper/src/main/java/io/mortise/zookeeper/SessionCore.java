@@ -234,8 +234,9 @@ final class SessionCore implements SessionLayout, SessionFacts {
 
   @Override
   public void reconnected() {
-    queues.reconnected();
+    // First: a node that an operator has removed is missing in the looks at queues.
     listNotes();
+    queues.reconnected();
   }
 
   @Override
@@ -317,8 +318,14 @@ final class SessionCore implements SessionLayout, SessionFacts {
     if (sessionRenewal.isOver()) {
       return;
     }
+    String note = NodeLayout.last(path);
     try {
-      queues.wanted(AttemptId.parse(NodeLayout.last(path)));
+      if (note.endsWith(NodeLayout.EVICTED)) {
+        int length = note.length() - NodeLayout.EVICTED.length();
+        queues.evicted(AttemptId.parse(note.substring(0, length)));
+      } else {
+        queues.wanted(AttemptId.parse(note));
+      }
     } catch (IllegalArgumentException e) {
       return;
     }

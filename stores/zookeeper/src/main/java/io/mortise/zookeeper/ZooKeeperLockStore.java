@@ -3,7 +3,6 @@ package io.mortise.zookeeper;
 import static io.mortise.zookeeper.ZooKeeperOptions.DEFAULT;
 
 import io.mortise.LockName;
-import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.Eviction;
 import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockQuery;
@@ -62,6 +61,7 @@ final class ZooKeeperLockStore implements LockStore {
           Capability.SHARED,
           Capability.PERMITS,
           Capability.TOKEN,
+          Capability.EVICT,
           Capability.PUSH,
           Capability.CALL_BACK,
           Capability.FACTS);
@@ -78,6 +78,7 @@ final class ZooKeeperLockStore implements LockStore {
   private final ZooKeeperInspector zooKeeperInspector;
   private final ZooKeeperSurvey zooKeeperSurvey;
   private final NodeFacts nodeFacts;
+  private final AttemptEviction attemptEviction = new AttemptEviction(this);
   private final ServerIdentity ensembles;
 
   private ZooKeeperLockStore(
@@ -227,9 +228,13 @@ final class ZooKeeperLockStore implements LockStore {
 
   @Override
   public CompletionStage<Reply.Ended> evict(LockName name, AttemptId attempt, Eviction how) {
-    return CompletableFuture.failedFuture(
-        new UnsupportedByStoreException(
-            "Store '" + profile.display() + "' cannot evict: end the holder's process instead."));
+    return attemptEviction.evict(name, attempt, how);
+  }
+
+  /** No lock is ever shut without a holder. */
+  @Override
+  public CompletionStage<Boolean> reopen(LockName name) {
+    return CompletableFuture.completedFuture(false);
   }
 
   @Override
@@ -249,8 +254,8 @@ final class ZooKeeperLockStore implements LockStore {
   }
 
   /**
-   * Removes expired facts. Dead sessions leave nothing else: their nodes go with them, and idle
-   * containers later.
+   * Removes expired facts. Dead sessions leave nothing else: their nodes go with them, idle
+   * containers later, and notes about evictions with the next eviction.
    */
   @Override
   public CompletionStage<Integer> sweep(int budget) {

@@ -15,8 +15,8 @@ import org.apache.zookeeper.ZooKeeper;
  * then smaller than that of the next holder, also when servers fail over: a majority has every
  * transaction that was acknowledged.
  *
- * <p>ZooKeeper supports no at-most and at-least times, lower bounds for tokens, or eviction. Such
- * requests are refused with {@link io.mortise.UnsupportedByStoreException}.
+ * <p>ZooKeeper supports no at-most and at-least times, or lower bounds for tokens. Such requests
+ * are refused with {@link io.mortise.UnsupportedByStoreException}.
  */
 public final class ZooKeeperStore {
   private ZooKeeperStore() {}

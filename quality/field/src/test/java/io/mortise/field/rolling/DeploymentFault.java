@@ -52,6 +52,10 @@ enum DeploymentFault {
     return scope;
   }
 
+  boolean isOfServers() {
+    return scope == Scope.SERVERS;
+  }
+
   /** Whether its victims are asked to end, so that no other instance may wait for them. */
   boolean isAnnounced() {
     return this == UPGRADE || this == ROLLING_RESTART;

@@ -1,6 +1,5 @@
 package io.mortise.field.rolling;
 
-import io.mortise.field.rolling.DeploymentFault.Scope;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -85,11 +84,7 @@ final class DeploymentFaultLog {
 
   /** Whether neither the instance nor the servers had a fault. */
   boolean isSpared(String instance, long from, long until) {
-    return none(
-        from,
-        until,
-        recovery,
-        each -> each.fault().scope() == Scope.SERVERS || each.harms(instance));
+    return none(from, until, recovery, each -> each.fault().isOfServers() || each.harms(instance));
   }
 
   /**
@@ -122,7 +117,7 @@ final class DeploymentFaultLog {
   long keptUntil(String instance, long from, long rest, boolean forgetful) {
     return windows.stream()
         .filter(each -> each.from() > from)
-        .filter(each -> each.fault().scope() == Scope.SERVERS || each.harms(instance))
+        .filter(each -> each.fault().isOfServers() || each.harms(instance))
         .mapToLong(
             each ->
                 each.fault().mayEndWork() || (forgetful && each.fault() == DeploymentFault.FAILOVER)
@@ -140,10 +135,7 @@ final class DeploymentFaultLog {
   /** Whether only servers had faults, or instances were asked to end. */
   boolean isOfServers(long from, long until) {
     return none(
-        from,
-        until,
-        recovery,
-        each -> each.fault().scope() != Scope.SERVERS && !each.fault().isAnnounced());
+        from, until, recovery, each -> !each.fault().isOfServers() && !each.fault().isAnnounced());
   }
 
   /** The end of the last recovery that overlaps a time; 0 if none does. */

@@ -16,6 +16,7 @@ import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.Callable;
@@ -257,8 +258,12 @@ final class RollingDeployment {
         together = !together;
       }
       DeploymentFault one = left.remove(0);
-      if (together && !left.isEmpty()) {
-        DeploymentFault other = left.remove(0);
+      // The servers have one fault at a time: none can be restarted on a full disk.
+      Optional<DeploymentFault> second =
+          left.stream().filter(each -> !(one.isOfServers() && each.isOfServers())).findFirst();
+      if (together && second.isPresent()) {
+        DeploymentFault other = second.get();
+        left.remove(other);
         SimulatedHost host = host();
         SimulatedHost next = hosts.get((hosts.indexOf(host) + 1) % HOSTS);
         both(() -> strike(one, host), () -> strike(other, next));
@@ -273,9 +278,7 @@ final class RollingDeployment {
   private List<DeploymentFault> possibleFaults() {
     return Arrays.stream(DeploymentFault.values())
         .filter(DeploymentFault::isInjected)
-        .filter(
-            fault ->
-                fault.scope() != DeploymentFault.Scope.SERVERS || servers.can().contains(fault))
+        .filter(fault -> !fault.isOfServers() || servers.can().contains(fault))
         .toList();
   }
 

@@ -22,8 +22,10 @@ public final class EndedAttempts {
     HOLD_RELEASED(AttemptState.HELD, EndReason.RELEASED),
     HOLD_TAKEN(AttemptState.HELD, EndReason.TAKEN),
     HOLD_GONE(AttemptState.HELD, EndReason.UNKNOWN),
+    HOLD_EVICTED(AttemptState.HELD, EndReason.EVICTED),
     WAIT_RELEASED(AttemptState.WAITING, EndReason.RELEASED),
-    WAIT_GONE(AttemptState.WAITING, EndReason.UNKNOWN);
+    WAIT_GONE(AttemptState.WAITING, EndReason.UNKNOWN),
+    WAIT_EVICTED(AttemptState.WAITING, EndReason.EVICTED);
 
     public final AttemptState attemptState;
     public final EndReason endReason;

@@ -14,6 +14,7 @@ import io.mortise.spi.SessionId;
  * sessions/ID               ephemeral: a process; data: beat, TTL, client
  * notes/ID                  container; notes for a session
  * notes/ID/ATTEMPT          ephemeral of the writer: that attempt, a holder, is wanted
+ * notes/ID/ATTEMPT.evicted  persistent: an operator ends that attempt
  * facts                     persistent; written with each sweep of the facts
  * facts/XX                  persistent, a bucket; written with each removal of a fact in it
  * facts/XX/NAME             persistent; data: version, expiry, text
@@ -24,6 +25,9 @@ import io.mortise.spi.SessionId;
  * again; so an unused lock leaves nothing.
  */
 public final class NodeLayout {
+  /** Ends the name of a note about an eviction. */
+  public static final String EVICTED = ".evicted";
+
   private final String root;
 
   /** A root like {@code /mortise}; never a slash alone. */
@@ -75,6 +79,11 @@ public final class NodeLayout {
 
   public String note(AttemptId holder) {
     return notes(holder.session()) + "/" + holder.encoded();
+  }
+
+  /** The note that tells a session that an operator ends its attempt. */
+  public String eviction(AttemptId attempt) {
+    return note(attempt) + EVICTED;
   }
 
   /** The part before the last slash. */

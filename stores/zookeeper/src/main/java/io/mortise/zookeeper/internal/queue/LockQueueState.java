@@ -230,8 +230,8 @@ public final class LockQueueState {
       PendingRequest request, Request.Acquire acquire, @Nullable ZooKeeperAttempt known) {
     if (!requests.session.isUp()) {
       requests.fail(request, known != null, "the connection is down.");
-    } else if (known != null && known.leaving) {
-      requests.answer(request, Refusals.ended(request.attempt()));
+    } else if (known != null && (known.leaving || requests.attempts.isEvicted(known))) {
+      requests.answer(request, requests.attempts.refusal(request.attempt(), requests.name));
     } else if (known != null) {
       requests.current = request;
       known.queues |= acquire.queue();
@@ -239,7 +239,7 @@ public final class LockQueueState {
           new ReadNodes(
               new ReadPurpose.Polling(request, known), List.of(requests.path, node(known))));
     } else if (requests.attempts.hasEnded(request.attempt(), requests.name)) {
-      requests.answer(request, Refusals.ended(request.attempt()));
+      requests.answer(request, requests.attempts.refusal(request.attempt(), requests.name));
     } else {
       ZooKeeperAttempt attempt =
           new ZooKeeperAttempt(

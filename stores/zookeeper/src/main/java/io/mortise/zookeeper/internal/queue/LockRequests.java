@@ -106,9 +106,15 @@ final class LockRequests {
     }
   }
 
-  Reply.Granted granted(ZooKeeperAttempt attempt) {
-    return new Reply.Granted(
-        attempts.id(attempt), attempt.token(), attempt.tokens, attempt.isWanted(), null, null);
+  /** Answers that the attempt holds, unless an operator ends it. */
+  void answerGranted(PendingRequest request, ZooKeeperAttempt attempt) {
+    AttemptId id = attempts.id(attempt);
+    answer(
+        request,
+        attempts.isEvicted(attempt)
+            ? Refusals.ended(id, EndReason.EVICTED)
+            : new Reply.Granted(
+                id, attempt.token(), attempt.tokens, attempt.isWanted(), null, null));
   }
 
   /** Answers a request in flight; otherwise sends a notification. */
@@ -119,8 +125,8 @@ final class LockRequests {
         && request.isAcquire()
         && !request.isAnswered()
         && request.attempt().equals(id)) {
-      answer(request, granted(attempt));
-    } else {
+      answerGranted(request, attempt);
+    } else if (!attempts.isEvicted(attempt)) {
       effects.add(
           new NotifyEngine(
               new SessionNotification.HoldGranted(
@@ -148,8 +154,10 @@ final class LockRequests {
   }
 
   void end(ZooKeeperAttempt attempt, AttemptEnd attemptEnd) {
+    if (!attempts.isEvicted(attempt)) {
+      effects.add(new ForgetNotifications(attempts.id(attempt)));
+    }
     attempts.end(attempt, attemptEnd);
-    effects.add(new ForgetNotifications(attempts.id(attempt)));
   }
 
   /** Whether a node is that of an attempt of this very session. */
@@ -176,7 +184,10 @@ final class LockRequests {
 
   void adjust(PendingRequest request, Request.Adjust adjust, @Nullable ZooKeeperAttempt known) {
     AttemptId attempt = adjust.attempt();
-    if (known == null || known.state() != NodeState.HELD || known.leaving) {
+    if (known == null
+        || known.state() != NodeState.HELD
+        || known.leaving
+        || attempts.isEvicted(known)) {
       answer(request, Refusals.notHeld(attempt, name));
     } else if (known.capacity() != adjust.mode().capacity()) {
       answer(
@@ -197,7 +208,7 @@ final class LockRequests {
         known.startAt(next);
         known.tokens = Math.min(adjust.tokens(), ZooKeeperAttempt.TOKENS - next);
       }
-      answer(request, granted(known));
+      answerGranted(request, known);
     }
   }
 

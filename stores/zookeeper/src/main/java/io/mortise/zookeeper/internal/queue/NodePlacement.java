@@ -44,7 +44,7 @@ final class NodePlacement {
       attempt.seq = previous.seq;
       // A note may have come for the previous hold, meanwhile.
       requests.hold(attempt, previous.rank(), previous.isWanted() ? 1 : 0);
-      requests.answer(request, requests.granted(attempt));
+      requests.answerGranted(request, attempt);
       requests.finish();
     } else if (result instanceof CreateResult.NodeMade made) {
       attempt.seq = LockQueue.QueueNode.parse(NodeLayout.last(made.path())).seq();
@@ -65,7 +65,7 @@ final class NodePlacement {
         requests.withdraw(request, attempt, new WithdrawalReason.CapacityDiffers(only.capacity()));
       } else {
         requests.grant(attempt, only.czxid(), 0);
-        requests.answer(request, requests.granted(attempt));
+        requests.answerGranted(request, attempt);
         requests.finish();
       }
     } else if (made instanceof CreateResult.AmongOthers among) {
@@ -101,7 +101,7 @@ final class NodePlacement {
       attempt.startAt(lastHold.next());
       requests.hold(attempt, lastHold.rank(), 0);
     }
-    requests.answer(request, requests.granted(attempt));
+    requests.answerGranted(request, attempt);
     requests.finish();
   }
 

@@ -65,7 +65,7 @@ final class PollBatch {
       requests.refuseAsRemoved(request);
       requests.finish();
     } else if (attempt.state() == NodeState.HELD) {
-      requests.answer(request, requests.granted(attempt));
+      requests.answerGranted(request, attempt);
       requests.finish();
     } else if (waitsInLongQueue(attempt, container)) {
       requests.answer(request, queuedBehind(attempt, container));
@@ -112,7 +112,7 @@ final class PollBatch {
         // The node has changed, which needs a read of its own.
         pollInTurn(request);
       } else if (attempt.state() == NodeState.HELD && !attempt.leaving) {
-        requests.answer(request, requests.granted(attempt));
+        requests.answerGranted(request, attempt);
       } else if (waitsInLongQueue(attempt, nodeContents.get(0).stat())) {
         requests.answer(request, queuedBehind(attempt, nodeContents.get(0).stat()));
       } else {

@@ -7,9 +7,11 @@ import io.mortise.spi.Reply.AttemptState;
 import io.mortise.spi.Reply.EndReason;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
+import io.mortise.support.internal.store.Refusals;
 import io.mortise.zookeeper.internal.node.EndedAttempts;
 import io.mortise.zookeeper.internal.node.EndedAttempts.AttemptEnd;
 import io.mortise.zookeeper.internal.queue.ZooKeeperAttempt.NodeState;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
@@ -25,6 +27,9 @@ public final class SessionAttempts {
   private final SessionId session;
   private final AttemptTable attempts = new AttemptTable();
   private final EndedAttempts endedAttempts = new EndedAttempts();
+
+  /** The numbers of attempts that an operator has ended, and that may still have a node. */
+  private final Set<Long> evicted = new HashSet<>();
 
   /** Looks at queues in flight that may bring a notification. */
   private int looks;
@@ -52,6 +57,15 @@ public final class SessionAttempts {
     return endedAttempts.get(id.number(), name) != null || attempts.get(id.number()) != null;
   }
 
+  /** Refuses a request of an attempt that ends, or has ended. */
+  Reply.Refused refusal(AttemptId id, LockName name) {
+    AttemptEnd attemptEnd = endedAttempts.get(id.number(), name);
+    boolean isEvicted =
+        evicted.contains(id.number())
+            || (attemptEnd != null && attemptEnd.endReason == EndReason.EVICTED);
+    return isEvicted ? Refusals.ended(id, EndReason.EVICTED) : Refusals.ended(id);
+  }
+
   void add(ZooKeeperAttempt attempt) {
     attempts.add(attempt);
   }
@@ -59,16 +73,36 @@ public final class SessionAttempts {
   /** The attempt has no node, and counts as never made. */
   void discard(ZooKeeperAttempt attempt) {
     attempts.remove(attempt);
+    evicted.remove(attempt.number);
   }
 
   /** The attempt's node is gone; its end is remembered. */
   void end(ZooKeeperAttempt attempt, AttemptEnd attemptEnd) {
     attempts.remove(attempt);
-    endedAttempts.add(attempt.number, attempt.name, attemptEnd);
+    AttemptEnd remembered = attemptEnd;
+    if (evicted.remove(attempt.number)) {
+      remembered = attempt.wasHeld() ? AttemptEnd.HOLD_EVICTED : AttemptEnd.WAIT_EVICTED;
+    }
+    endedAttempts.add(attempt.number, attempt.name, remembered);
+  }
+
+  /**
+   * An operator ends this attempt.
+   *
+   * @return the attempt, if it is one of this session and was not evicted before
+   */
+  public Optional<ZooKeeperAttempt> evict(AttemptId id) {
+    ZooKeeperAttempt attempt = isOurs(id) ? attempts.get(id.number()) : null;
+    return attempt != null && evicted.add(attempt.number) ? Optional.of(attempt) : Optional.empty();
+  }
+
+  boolean isEvicted(ZooKeeperAttempt attempt) {
+    return evicted.contains(attempt.number);
   }
 
   /** The session has ended, with its holds. */
   public void over() {
+    evicted.clear();
     for (ZooKeeperAttempt attempt : attempts.all()) {
       if (attempt.wasHeld()) {
         endedAttempts.add(attempt.number, attempt.name, AttemptEnd.HOLD_TAKEN);

@@ -1,0 +1,260 @@
+package io.mortise.zookeeper;
+
+import io.mortise.LockName;
+import io.mortise.admin.Eviction;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Reply.AttemptState;
+import io.mortise.spi.Reply.EndReason;
+import io.mortise.zookeeper.internal.StoreResources;
+import io.mortise.zookeeper.internal.node.AttemptIndex;
+import io.mortise.zookeeper.internal.node.NodeData;
+import io.mortise.zookeeper.internal.node.NodeLayout;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.OpResult;
+import org.apache.zookeeper.Watcher.Event.EventType;
+import org.apache.zookeeper.ZooKeeper;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Evicts attempts of other sessions, by a note that their session reads. {@link Eviction#BREAK}
+ * removes the node in the same transaction. {@link Eviction#CLOSE} leaves that to the session,
+ * which removes a holder's node after a TTL at the latest; a session that does not read the note
+ * expires. Thread-safe.
+ *
+ * <p>The note outlives its writer, since a session that is not connected reads it later. It is
+ * written only while that session lives. Each eviction removes what dead ones have left.
+ */
+final class AttemptEviction {
+  /** Parts of the transaction. */
+  private static final int SESSION = 0;
+
+  private static final int NOTE = 1;
+
+  private static final int MOST_TRIES = 3;
+
+  private final ZooKeeperLockStore store;
+
+  AttemptEviction(ZooKeeperLockStore store) {
+    this.store = store;
+  }
+
+  /** As {@link io.mortise.spi.LockStore#evict}. */
+  CompletionStage<Reply.Ended> evict(LockName name, AttemptId attempt, Eviction how) {
+    String lock = store.layout().lock(name);
+    return store
+        .resources()
+        .<Reply.Ended>ask(
+            (client, answer) -> {
+              sweep(client);
+              AttemptIndex.read(
+                  client,
+                  lock,
+                  found -> {
+                    Integer index = found == null ? null : found.index().get(attempt);
+                    if (found == null) {
+                      fail(answer);
+                    } else if (index == null) {
+                      answer.complete(absent(attempt));
+                    } else {
+                      boolean holds = index < found.queue().holding();
+                      String node = lock + "/" + found.queue().place(index).node();
+                      new EvictionStep(client, attempt, holds, node, how, answer).read();
+                    }
+                  });
+            });
+  }
+
+  private static Reply.Ended absent(AttemptId attempt) {
+    return new Reply.Ended(attempt, AttemptState.ABSENT, EndReason.UNKNOWN, false);
+  }
+
+  private void fail(CompletableFuture<?> answer) {
+    answer.completeExceptionally(store.resources().silent());
+  }
+
+  /** The eviction of one attempt, which was found. */
+  private final class EvictionStep {
+    private final ZooKeeper client;
+    private final AttemptId attempt;
+    private final boolean holds;
+    private final String node;
+    private final Eviction how;
+    private final CompletableFuture<Reply.Ended> answer;
+    private int tries;
+
+    EvictionStep(
+        ZooKeeper client,
+        AttemptId attempt,
+        boolean holds,
+        String node,
+        Eviction how,
+        CompletableFuture<Reply.Ended> answer) {
+      this.client = client;
+      this.attempt = attempt;
+      this.holds = holds;
+      this.node = node;
+      this.how = how;
+      this.answer = answer;
+    }
+
+    /** Its session may have given the node to another attempt. */
+    void read() {
+      client.getData(
+          node,
+          false,
+          (rc, path, context, data, stat) -> {
+            NodeData.AttemptData found = NodeData.attempt(data);
+            if (rc == 0 && found != null && found.attempt().equals(attempt)) {
+              send(stat.getVersion());
+            } else if (rc == 0 || rc == Code.NONODE.intValue()) {
+              answer.complete(absent(attempt));
+            } else {
+              fail(answer);
+            }
+          },
+          null);
+    }
+
+    private void send(int version) {
+      NodeLayout layout = store.layout();
+      client.multi(
+          List.of(
+              Op.check(layout.session(attempt.session()), -1),
+              Op.create(
+                  layout.eviction(attempt),
+                  new byte[0],
+                  store.options().acl(),
+                  CreateMode.PERSISTENT),
+              how == Eviction.BREAK ? Op.delete(node, version) : Op.check(node, version)),
+          (rc, path, context, results) -> {
+            if (rc == 0) {
+              done();
+            } else if (failed(results, NOTE, Code.NONODE) && tries++ < MOST_TRIES) {
+              makeContainers();
+              send(version);
+            } else if (failed(results, SESSION, Code.NONODE)
+                || failed(results, NOTE, Code.NODEEXISTS)) {
+              // Its nodes go with the session; or it was told before.
+              breakOnly(version);
+            } else if (rc == Code.NONODE.intValue() || rc == Code.BADVERSION.intValue()) {
+              answer.complete(absent(attempt));
+            } else {
+              fail(answer);
+            }
+          },
+          null);
+    }
+
+    private void makeContainers() {
+      NodeLayout layout = store.layout();
+      for (String path : List.of(layout.allNotes(), layout.notes(attempt.session()))) {
+        client.create(
+            path,
+            new byte[0],
+            store.options().acl(),
+            CreateMode.CONTAINER,
+            (rc, made, context, name) -> {},
+            null);
+      }
+    }
+
+    private void breakOnly(int version) {
+      if (how == Eviction.CLOSE) {
+        done();
+        return;
+      }
+      client.delete(
+          node,
+          version,
+          (rc, path, context) -> {
+            if (rc == 0 || rc == Code.NONODE.intValue()) {
+              done();
+            } else if (rc == Code.BADVERSION.intValue()) {
+              answer.complete(absent(attempt));
+            } else {
+              fail(answer);
+            }
+          },
+          null);
+    }
+
+    /** The session of a waiter that is told removes its node at once. */
+    private void done() {
+      Reply.Ended ended =
+          new Reply.Ended(
+              attempt, holds ? AttemptState.HELD : AttemptState.WAITING, EndReason.EVICTED, false);
+      if (holds || how == Eviction.BREAK) {
+        answer.complete(ended);
+        return;
+      }
+      store
+          .resources()
+          .timer()
+          .in(store.options().timeout().toNanos() / 2, () -> answer.complete(ended));
+      client.exists(
+          node,
+          event -> {
+            if (event.getType() == EventType.NodeDeleted) {
+              answer.complete(ended);
+            }
+          },
+          (rc, path, context, stat) -> {
+            if (stat == null) {
+              answer.complete(ended);
+            }
+          },
+          null);
+    }
+  }
+
+  private static boolean failed(@Nullable List<OpResult> results, int part, Code code) {
+    return results != null
+        && results.size() > part
+        && results.get(part) instanceof OpResult.ErrorResult error
+        && error.getErr() == code.intValue();
+  }
+
+  // ---- Sweeping ----
+
+  /** Removes notes of sessions that have ended since. Nobody waits for that. */
+  private void sweep(ZooKeeper client) {
+    StoreResources resources = store.resources();
+    CompletableFuture<Void> unused = new CompletableFuture<>();
+    resources.children(
+        client,
+        store.layout().allNotes(),
+        unused,
+        noted ->
+            resources.children(
+                client,
+                store.layout().sessions(),
+                unused,
+                alive -> {
+                  Set<String> dead = new HashSet<>(noted);
+                  alive.forEach(dead::remove);
+                  dead.forEach(session -> removeNotes(client, session));
+                }));
+  }
+
+  private void removeNotes(ZooKeeper client, String session) {
+    client.getChildren(
+        store.layout().allNotes() + "/" + session,
+        false,
+        (rc, path, context, notes) -> {
+          for (String note : notes == null ? List.<String>of() : notes) {
+            if (note.endsWith(NodeLayout.EVICTED)) {
+              client.delete(path + "/" + note, -1, (code, gone, unused) -> {}, null);
+            }
+          }
+        },
+        null);
+  }
+}
