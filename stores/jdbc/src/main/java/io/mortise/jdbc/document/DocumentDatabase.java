@@ -43,10 +43,11 @@ public final class DocumentDatabase {
   private static final Logger log = LoggerFactory.getLogger(DocumentDatabase.class);
 
   /** Products that the tests of Mortise run on, by the beginnings of their names. */
-  private static final List<String> TESTED = List.of("Apache Derby", "HSQL Database Engine", "H2 ");
+  private static final List<String> TESTED =
+      List.of("Apache Derby", "HSQL Database Engine", "H2 ", "Firebird");
 
   /** Those of them that force each commit to the disk, unless they are told otherwise. */
-  private static final List<String> FORCING = List.of("Apache Derby");
+  private static final List<String> FORCING = List.of("Apache Derby", "Firebird");
 
   /** Connections for requests. A pool of the application lends one. */
   private static final int MOST_CONNECTIONS = 4;

@@ -34,6 +34,9 @@ enum SqlFailure {
   /** The connection is useless; the statement may have been executed. */
   BROKEN;
 
+  /** Firebird has no SQL state for a row that was deleted while the statement waited for it. */
+  private static final String ERASED = "cannot update erased record";
+
   /** Whether it is a second row of one key. */
   static boolean isDuplicate(SQLException error) {
     return of(error) == DUPLICATE;
@@ -48,7 +51,8 @@ enum SqlFailure {
       return BROKEN;
     } else if (error instanceof SQLTransactionRollbackException
         || error instanceof SQLTimeoutException
-        || state.matches("40.*|HYT00|57014|61000|90131")) {
+        || state.matches("40.*|HYT00|57014|61000|90131")
+        || String.valueOf(error.getMessage()).contains(ERASED)) {
       return BUSY;
     } else if (state.equals("22001")) {
       return TOO_LARGE;

@@ -15,6 +15,7 @@ import java.util.function.Supplier;
 final class DocumentServers {
   static final DocumentServers DERBY = new DocumentServers(DerbyServer::start);
   static final DocumentServers HSQLDB = new DocumentServers(HsqldbServer::start);
+  static final DocumentServers FIREBIRD = new DocumentServers(FirebirdServer::start);
   static final DocumentServers H2 = new DocumentServers(H2Server::start);
 
   private static final AtomicInteger NAMESPACES = new AtomicInteger();

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.support.document.VersionedDocuments;
 import io.mortise.support.document.VersionedDocuments.VersionedText;
+import io.mortise.support.document.VersionedDocuments.Written;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.contract.document.DocumentsContract;
 import java.sql.Connection;
@@ -13,6 +14,7 @@ import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.Test;
 
 /** Documents in a real database. */
@@ -30,7 +32,7 @@ abstract class SqlDocumentsSuite extends DocumentsContract {
 
   @Override
   protected VersionedDocuments open() {
-    return DocumentServers.open(url(), namespace, Duration.ofSeconds(10));
+    return DocumentServers.open(url(), namespace, Duration.ofSeconds(30));
   }
 
   @Override
@@ -104,6 +106,26 @@ abstract class SqlDocumentsSuite extends DocumentsContract {
     assertThatThrownBy(() -> read("lock/odd"))
         .hasMessageContaining("StoreUnfitException")
         .hasMessageContaining("was written by another program");
+  }
+
+  /** Firebird tells of an erased record, and the connection stays. */
+  @Test
+  void givenRowThatIsBeingRemoved_whenAWriteWaitsForIt_thenItIsRefused() {
+    assertThat(write("lock/a", read("lock/a"), "one")).isTrue();
+    VersionedText found = read("lock/a");
+    inDatabase(
+        connection -> {
+          connection.setAutoCommit(false);
+          try (PreparedStatement delete =
+              connection.prepareStatement("DELETE FROM mortise_document WHERE doc_name = ?")) {
+            delete.setString(1, DocumentKey.of(namespace, "lock/a").name());
+            assertThat(delete.executeUpdate()).isOne();
+          }
+          CompletionStage<Written> waiting = documents().compareAndSet("lock/a", found, "two");
+          BoundedWait.pass(Duration.ofMillis(300));
+          connection.commit();
+          assertThat(BoundedWait.join(waiting).made()).isFalse();
+        });
   }
 
   @Test

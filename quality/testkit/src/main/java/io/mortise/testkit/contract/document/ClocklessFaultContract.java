@@ -243,8 +243,8 @@ public abstract class ClocklessFaultContract<S extends LocalServer> {
           .satisfies(
               failure ->
                   assertThat(String.valueOf(failure.getMessage()).replace("://", ":"))
-                      // Behind a semicolon of a driver's URL may be a password.
-                      .contains(server().url().replace("://", ":").replaceFirst(";.*", "")));
+                      // Behind a semicolon or question mark of a driver's URL may be a password.
+                      .contains(server().url().replace("://", ":").replaceFirst("[;?].*", "")));
     } finally {
       server().restart();
     }

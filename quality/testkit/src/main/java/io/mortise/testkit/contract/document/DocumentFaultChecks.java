@@ -89,10 +89,11 @@ final class DocumentFaultChecks implements AutoCloseable {
   /**
    * Has the server execute a write, and breaks the connection before the answer.
    *
+   * @param oneRequest whether no answer is needed before the last one
    * @param patience the time that the write may take
    */
-  void assertLostAnswer(Duration patience) {
-    proxy.weather(NetworkCondition.ANSWERS_HELD);
+  void assertLostAnswer(boolean oneRequest, Duration patience) {
+    proxy.weather(oneRequest ? NetworkCondition.ANSWERS_HELD : NetworkCondition.ANSWERS_LATE);
     CompletableFuture<Written> lost = write(proxied, "lost");
     BoundedWait.until(patience, "the write was made", () -> "lost".equals(read().text()));
     proxy.reset();

@@ -240,7 +240,7 @@ public abstract class DocumentsContract extends DocumentContentSuite {
   /** An adapter that reports a refusal hides a grant, which would never be ended. */
   @Test
   void givenWriteWhoseAnswerIsLost_thenItsFateIsUnknown_andNotThatItWasRefused() {
-    behindProxy(documents -> documents.assertLostAnswer(patience()));
+    behindProxy(documents -> documents.assertLostAnswer(writesInOneRequest(), patience()));
   }
 
   @Test

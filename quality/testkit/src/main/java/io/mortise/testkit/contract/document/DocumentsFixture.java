@@ -59,6 +59,14 @@ abstract class DocumentsFixture {
     return true;
   }
 
+  /**
+   * Whether a write is one request. Override it with false if later requests of a write follow
+   * answers to earlier ones: its answers are then late, rather than held, until it is made.
+   */
+  protected boolean writesInOneRequest() {
+    return true;
+  }
+
   /** The longest time of a notification, or of a write whose answer is lost. */
   Duration patience() {
     return BoundedWait.ANSWER;
