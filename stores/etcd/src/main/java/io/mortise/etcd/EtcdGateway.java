@@ -97,7 +97,8 @@ final class EtcdGateway implements AutoCloseable {
   /**
    * The same.
    *
-   * @param documents how many the answer may have. More than 16 large ones do not fit into it
+   * @param documents how many the answer may have. A document fits into its share: etcd accepts
+   *     requests of 1.5 MiB by default, and answers in Base64. More than 16 large ones do not fit
    */
   CompletionStage<JsonObject> call(String path, String body, int documents) {
     long most = HttpRequest.MAX_DOCUMENT_BYTES * Math.min(documents, MOST_DOCUMENTS);
