@@ -1,4 +1,4 @@
-package io.mortise.internal.engine;
+package io.mortise.internal.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -13,7 +13,6 @@ import io.mortise.StoreUnavailableException;
 import io.mortise.admin.Eviction;
 import io.mortise.event.LeaseEnd;
 import io.mortise.event.LockListener;
-import io.mortise.internal.client.EngineClient;
 import io.mortise.internal.runtime.EngineEnv;
 import io.mortise.internal.runtime.EngineRules;
 import io.mortise.internal.runtime.EngineScheduler;
