@@ -7,7 +7,7 @@ import io.mortise.internal.runtime.DaemonThreads;
 import io.mortise.internal.runtime.FailureText;
 import io.mortise.spi.time.Ticker;
 import io.mortise.support.http.HttpConnection.HostResolver;
-import io.mortise.support.internal.store.TrustedCertificates;
+import io.mortise.support.internal.server.TrustedCertificates;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.SocketTimeoutException;
