@@ -9,12 +9,17 @@ module io.mortise.support {
   requires static transitive org.jspecify;
 
   exports io.mortise.support.document;
+  exports io.mortise.support.expiring to
+      io.mortise.memcached,
+      io.mortise.redis;
   exports io.mortise.support.http to
       io.mortise.consul,
       io.mortise.dynamodb,
       io.mortise.etcd;
   // Unqualified: the ZooKeeper store is on the class path even if this is a module (ADR 60).
-  exports io.mortise.support.internal.store;
+  exports io.mortise.support.internal.document;
+  exports io.mortise.support.internal.server;
+  exports io.mortise.support.internal.session;
   exports io.mortise.support.liveness to
       io.mortise.dynamodb,
       io.mortise.jdbc,

@@ -136,7 +136,7 @@ public final class EngineClient implements LockClient {
    * Logs once, as soon as the store has reported its settings, the facts on which this client
    * relies. Queries nothing if the log level is off.
    */
-  public void tellStart(String namespace) {
+  void tellStart(String namespace) {
     if (log.isInfoEnabled()) {
       var unused =
           CompletionStages.start(store::examine)

@@ -46,7 +46,6 @@ final class AcquireProtocol {
   private final ClaimRequests requests;
   private final ClaimTransitions transitions;
   private final QueueProtocol queueProtocol;
-  private final QueueLimit queueLimit;
   private final StickyProtocol stickyProtocol;
   private final LocalHandoff localHandoff;
   private final ReleaseProtocol releaseProtocol;
@@ -59,7 +58,6 @@ final class AcquireProtocol {
       ClaimRequests requests,
       ClaimTransitions transitions,
       QueueProtocol queueProtocol,
-      QueueLimit queueLimit,
       StickyProtocol stickyProtocol,
       LocalHandoff localHandoff,
       ReleaseProtocol releaseProtocol) {
@@ -69,7 +67,6 @@ final class AcquireProtocol {
     this.requests = requests;
     this.transitions = transitions;
     this.queueProtocol = queueProtocol;
-    this.queueLimit = queueLimit;
     this.stickyProtocol = stickyProtocol;
     this.localHandoff = localHandoff;
     this.releaseProtocol = releaseProtocol;
@@ -145,8 +142,7 @@ final class AcquireProtocol {
     if ((holder == null || !holder.sessionLeft().isZero())
         && !stickyProtocol.waitsForCalled(claim, queued)) {
       // The tries shared the request with waiters.
-      transitions.completeTries(stripe, claim);
-      queueLimit.check(stripe, claim, queued.ahead());
+      transitions.completeTriesInQueue(stripe, claim, queued.ahead());
     }
     if (claim.head() == null) {
       transitions.giveUp(stripe, claim);
@@ -283,9 +279,10 @@ final class AcquireProtocol {
   }
 
   private void holderLives(Stripe stripe, Claim claim, SessionVerdict.Alive alive) {
-    transitions.completeTries(stripe, claim);
     if (claim.isQueued()) {
-      queueLimit.check(stripe, claim, claim.ahead());
+      transitions.completeTriesInQueue(stripe, claim, claim.ahead());
+    } else {
+      transitions.completeTries(stripe, claim);
     }
     if (claim.head() == null) {
       transitions.giveUp(stripe, claim);

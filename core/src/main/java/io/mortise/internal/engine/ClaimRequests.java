@@ -200,6 +200,13 @@ final class ClaimRequests {
     }
   }
 
+  /** Polls now, if it is the claim's turn among those of this process that poll. */
+  void pollUnlessResting(Stripe stripe, Claim claim) {
+    if (!queueProtocol.isResting(stripe, claim)) {
+      pollNow(stripe, claim);
+    }
+  }
+
   /**
    * Polls once more for a wait that ends soon, unless an answer is due: at its end it is then known
    * whether the lock is busy or the store is silent. A pause ends by then.

@@ -157,6 +157,12 @@ final class ClaimTransitions {
     }
   }
 
+  /** As {@link #completeTries}; refuses the waiters that do not join a queue of this length. */
+  void completeTriesInQueue(Stripe stripe, Claim claim, int ahead) {
+    completeTries(stripe, claim);
+    queueLimit.check(stripe, claim, ahead);
+  }
+
   // ---- Beginning ----
 
   /** Begins a new attempt, after a pause if earlier ones failed. */

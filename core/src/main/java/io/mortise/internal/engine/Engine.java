@@ -120,7 +120,6 @@ public final class Engine {
             requests,
             transitions,
             queueProtocol,
-            queueLimit,
             stickyProtocol,
             localHandoff,
             releaseProtocol);
@@ -147,12 +146,10 @@ public final class Engine {
         new SessionEventHandler(
             settings,
             sessions,
-            events,
             stripes,
             requests,
             transitions,
             acquireProtocol,
-            queueProtocol,
             releaseProtocol,
             lossProtocol);
     idleLimit.add(idleExpiry);

@@ -26,6 +26,7 @@ import org.jspecify.annotations.Nullable;
 final class EngineSessions {
   private final LockStore store;
   private final EngineSettings settings;
+  private final SessionReporter reporter;
   private final SessionRenewer sessionRenewer;
 
   /** Claims that wait for a session. */
@@ -38,6 +39,7 @@ final class EngineSessions {
       SessionLifecycleListener listener) {
     this.store = store;
     this.settings = settings;
+    this.reporter = reporter;
     this.sessionRenewer = new SessionRenewer(store, settings.env(), reporter, listener);
   }
 
@@ -60,10 +62,11 @@ final class EngineSessions {
   }
 
   /**
-   * The claims that wait for a session now. Claims that come back because this session is lost
-   * meanwhile wait for the next.
+   * Reports an open session, and returns the claims that wait for one now. Claims that come back
+   * because this session is lost meanwhile wait for the next.
    */
-  List<Claim> takeUnsent() {
+  List<Claim> opened(LiveSession session) {
+    reporter.opened(session);
     List<Claim> taken = new ArrayList<>();
     for (Claim claim = unsent.poll(); claim != null; claim = unsent.poll()) {
       taken.add(claim);
@@ -76,8 +79,9 @@ final class EngineSessions {
     unsent.removeIf(waits.negate());
   }
 
-  /** Opens a session if a claim waits for one, as after the loss of one that was opening. */
-  void openForUnsent() {
+  /** Reports a lost session, and opens one if a claim waits for it. */
+  void lost(LiveSession session, int leases, String reason) {
+    reporter.lost(session, leases, reason);
     if (!unsent.isEmpty()) {
       sessionRenewer.open();
     }

@@ -25,12 +25,10 @@ final class SessionEventHandler {
 
   private final EngineSettings settings;
   private final EngineSessions sessions;
-  private final EngineEvents events;
   private final StripeTable stripes;
   private final ClaimRequests requests;
   private final ClaimTransitions transitions;
   private final AcquireProtocol acquireProtocol;
-  private final QueueProtocol queueProtocol;
   private final ReleaseProtocol releaseProtocol;
   private final LossProtocol lossProtocol;
 
@@ -43,31 +41,26 @@ final class SessionEventHandler {
   SessionEventHandler(
       EngineSettings settings,
       EngineSessions sessions,
-      EngineEvents events,
       StripeTable stripes,
       ClaimRequests requests,
       ClaimTransitions transitions,
       AcquireProtocol acquireProtocol,
-      QueueProtocol queueProtocol,
       ReleaseProtocol releaseProtocol,
       LossProtocol lossProtocol) {
     this.settings = settings;
     this.sessions = sessions;
-    this.events = events;
     this.stripes = stripes;
     this.requests = requests;
     this.transitions = transitions;
     this.acquireProtocol = acquireProtocol;
-    this.queueProtocol = queueProtocol;
     this.releaseProtocol = releaseProtocol;
     this.lossProtocol = lossProtocol;
   }
 
   void opened(LiveSession session) {
     hasOpened = true;
-    events.sessions().opened(session);
     unfitSince = null;
-    for (Claim claim : sessions.takeUnsent()) {
+    for (Claim claim : sessions.opened(session)) {
       Stripe stripe = stripes.of(claim.name());
       stripe.lock();
       try {
@@ -192,10 +185,8 @@ final class SessionEventHandler {
     stripes.forEach(
         stripe -> {
           for (Claim claim : stripe.claimsOf(session)) {
-            if (claim.phase() == ClaimPhase.ASKED
-                && claim.isQueued()
-                && !queueProtocol.isResting(stripe, claim)) {
-              requests.pollNow(stripe, claim);
+            if (claim.phase() == ClaimPhase.ASKED && claim.isQueued()) {
+              requests.pollUnlessResting(stripe, claim);
             }
           }
         });
@@ -205,8 +196,7 @@ final class SessionEventHandler {
     log.debug("Session {} in store {} was lost: {}.", session.id(), settings.storeName(), reason);
     LeaseEnd end = session.isOverdue() ? LeaseEnd.NOT_RENEWED : LeaseEnd.FORGOTTEN;
     int leases = stripes.sum(stripe -> lost(stripe, session, end, reason));
-    events.sessions().lost(session, leases, reason);
-    sessions.openForUnsent();
+    sessions.lost(session, leases, reason);
   }
 
   /** Returns the number of leases lost. */

@@ -28,7 +28,7 @@ public final class DaemonThreads {
   }
 
   /** A factory of threads with one name and a number each. */
-  public static ThreadFactory numbered(String name) {
+  static ThreadFactory numbered(String name) {
     AtomicInteger number = new AtomicInteger();
     return task -> create(name + "-" + number.incrementAndGet(), task);
   }

@@ -51,7 +51,7 @@ public final class SystemEnv implements AutoCloseable {
   }
 
   /** The host's suspension so far, as far as it can be known. */
-  public static Ticker suspended() {
+  static Ticker suspended() {
     return SuspendedTime.from(UPTIME, Ticker.SYSTEM, BootTime::nanos);
   }
 

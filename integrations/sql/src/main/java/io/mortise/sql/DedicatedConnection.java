@@ -3,7 +3,7 @@ package io.mortise.sql;
 import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.spi.time.DurationText;
 import io.mortise.spi.time.Ticker;
-import io.mortise.support.internal.store.SocketKeepAlive;
+import io.mortise.support.internal.server.SocketKeepAlive;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

@@ -24,7 +24,6 @@ import io.mortise.spi.time.Ticker;
 import io.mortise.support.document.SessionDocuments.KnownSessions;
 import io.mortise.support.document.SessionDocuments.SessionReader;
 import io.mortise.support.document.VersionedDocuments.ListedText;
-import io.mortise.support.table.DecodedLocks;
 import io.mortise.support.table.DocumentCodec;
 import io.mortise.support.table.LockDocument;
 import io.mortise.support.table.LockRecord;
@@ -169,7 +168,7 @@ public final class DocumentStore implements LockStore {
     this.documents = documents;
     this.micros = micros;
     this.sessions = new SessionDocuments(new DocumentUpdater(documents, micros, rules), observer);
-    this.locks = new LockUpdater(sessions, new DecodedLocks());
+    this.locks = new LockUpdater(sessions);
     this.facts = facts;
     this.sweeper = new DocumentSweeper(locks, facts, uptime);
     this.ownRenewals = new OwnRenewals(uptime);

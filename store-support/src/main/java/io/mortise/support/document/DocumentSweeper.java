@@ -50,9 +50,6 @@ final class DocumentSweeper {
 
   private static final int LOOKS_PER_REMOVAL = 8;
 
-  /** More at a time would overload the server. */
-  private static final int TOGETHER = 16;
-
   private final LockUpdater locks;
   private final SweepTurn turn;
   private final List<KeySweep> walks;
@@ -183,44 +180,30 @@ final class DocumentSweeper {
       return documents()
           .scan(prefix, swept, looks)
           .thenCompose(
-              keys -> {
-                CompletionStage<Integer> sum = CompletableFuture.completedFuture(0);
-                for (int from = 0; from < keys.size(); from += TOGETHER) {
-                  List<String> chunk = keys.subList(from, Math.min(from + TOGETHER, keys.size()));
-                  sum = sum.thenCompose(removed -> sweepChunk(chunk, removed, budget));
-                }
-                return sum.thenApply(
-                    removed -> {
-                      if (keys.size() < looks && removed < budget) {
-                        swept = "";
-                        endRound.run();
-                      }
-                      return removed;
-                    });
-              });
+              keys ->
+                  sweepKeys(keys, 0, budget)
+                      .thenApply(
+                          removed -> {
+                            if (keys.size() < looks && removed < budget) {
+                              swept = "";
+                              endRound.run();
+                            }
+                            return removed;
+                          }));
     }
 
-    private CompletionStage<Integer> sweepChunk(List<String> keys, int before, int budget) {
-      CompletionStage<Integer> sum = CompletableFuture.completedFuture(before);
-      if (before + keys.size() <= budget) {
+    /** Sweeps keys in order, never more at a time than the budget has left. */
+    private CompletionStage<Integer> sweepKeys(List<String> keys, int before, int budget) {
+      if (keys.isEmpty() || before >= budget) {
+        return CompletableFuture.completedFuture(before);
+      } else if (keys.size() <= Math.min(ListedTexts.TOGETHER, budget - before)) {
         swept = keys.get(keys.size() - 1);
-        for (String key : keys) {
-          sum = sum.thenCombine(sweepKey(key), Integer::sum);
-        }
-        return sum;
+        return ListedTexts.each(keys, this::sweepKey)
+            .thenApply(each -> each.stream().reduce(before, Integer::sum));
       }
-      for (String key : keys) {
-        sum =
-            sum.thenCompose(
-                removed -> {
-                  if (removed >= budget) {
-                    return CompletableFuture.completedFuture(removed);
-                  }
-                  swept = key;
-                  return sweepKey(key).thenApply(more -> removed + more);
-                });
-      }
-      return sum;
+      int half = keys.size() / 2;
+      return sweepKeys(keys.subList(0, half), before, budget)
+          .thenCompose(removed -> sweepKeys(keys.subList(half, keys.size()), removed, budget));
     }
 
     private CompletionStage<Integer> sweepKey(String key) {

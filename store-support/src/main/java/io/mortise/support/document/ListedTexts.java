@@ -10,7 +10,7 @@ import java.util.function.Function;
 
 /** Processes many documents, some at a time, so that a page of 1,000 does not flood a server. */
 final class ListedTexts {
-  private static final int TOGETHER = 16;
+  static final int TOGETHER = 16;
 
   private ListedTexts() {}
 

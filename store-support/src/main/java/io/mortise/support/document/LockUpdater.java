@@ -11,7 +11,7 @@ import io.mortise.support.document.SessionDocuments.ChangeKind;
 import io.mortise.support.document.SessionDocuments.ChangeOutcome;
 import io.mortise.support.document.SessionDocuments.KnownSessions;
 import io.mortise.support.document.VersionedDocuments.VersionedText;
-import io.mortise.support.table.DecodedLocks;
+import io.mortise.support.table.DocumentCodec;
 import io.mortise.support.table.LockDocument;
 import io.mortise.support.table.LockStep;
 import io.mortise.support.table.LockStep.StepResult;
@@ -25,7 +25,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Takes steps of locks on their documents, with all consequences. Thread-safe. */
-record LockUpdater(SessionDocuments sessions, DecodedLocks decoded) {
+record LockUpdater(SessionDocuments sessions) {
   static final String PREFIX = "lock/";
 
   /** One call of the lock table. */
@@ -174,7 +174,7 @@ record LockUpdater(SessionDocuments sessions, DecodedLocks decoded) {
   }
 
   private @Nullable LockDocument decode(Step<?> step, VersionedText found) {
-    return decoded.decode(step.name(), found.text());
+    return DocumentCodec.decode(step.name(), found.text());
   }
 
   private <T> StepResult<T> apply(
@@ -214,7 +214,7 @@ record LockUpdater(SessionDocuments sessions, DecodedLocks decoded) {
     }
     return new Update<>(
         changed,
-        changed && next != null ? decoded.encode(next) : null,
+        changed && next != null ? DocumentCodec.encode(next) : null,
         result,
         granted == 0
             ? null

@@ -2,7 +2,7 @@ package io.mortise.support.http;
 
 import io.mortise.spi.time.Ticker;
 import io.mortise.support.http.HttpServers.HttpRequest;
-import io.mortise.support.internal.store.SocketKeepAlive;
+import io.mortise.support.internal.server.SocketKeepAlive;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;

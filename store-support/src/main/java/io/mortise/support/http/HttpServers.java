@@ -7,7 +7,7 @@ import io.mortise.internal.runtime.DaemonThreads;
 import io.mortise.internal.runtime.FailureText;
 import io.mortise.spi.time.Ticker;
 import io.mortise.support.http.HttpConnection.HostResolver;
-import io.mortise.support.internal.store.TrustedCertificates;
+import io.mortise.support.internal.server.TrustedCertificates;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.SocketTimeoutException;
@@ -105,8 +105,8 @@ public final class HttpServers implements AutoCloseable {
       @Nullable String body,
       long maxAnswerBytes) {
     /**
-     * The limit of an answer with one document. Etcd accepts requests of 1.5 MiB by default, and
-     * answers them in Base64; Consul accepts half a MiB.
+     * The limit of an answer with one document. A store's server accepts no longer document, also
+     * counted in the encoding of its answers.
      */
     public static final long MAX_DOCUMENT_BYTES = 4 << 20;
 

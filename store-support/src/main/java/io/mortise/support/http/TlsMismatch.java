@@ -2,9 +2,9 @@ package io.mortise.support.http;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
-import io.mortise.support.internal.store.TlsProbe;
-import io.mortise.support.internal.store.TlsProbe.ProbeAnswer;
-import io.mortise.support.internal.store.TrustedCertificates;
+import io.mortise.support.internal.server.TlsProbe;
+import io.mortise.support.internal.server.TlsProbe.ProbeAnswer;
+import io.mortise.support.internal.server.TrustedCertificates;
 import java.net.InetSocketAddress;
 import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;

@@ -129,7 +129,7 @@ public final class BeatMonitor<K> {
   }
 
   /** Whether the beat seen last was unchanged for long enough, if it still is the present one. */
-  public boolean stoodStill(K session) {
+  boolean stoodStill(K session) {
     guard.lock();
     try {
       BeatObservation observation = observations.get(session);

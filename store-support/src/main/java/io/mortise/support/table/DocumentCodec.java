@@ -12,7 +12,7 @@ import io.mortise.spi.Reply.AttemptState;
 import io.mortise.spi.Reply.EndReason;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionNotification;
-import io.mortise.support.internal.store.NotificationBuffer;
+import io.mortise.support.internal.session.NotificationBuffer;
 import io.mortise.support.table.LockRecord.EndedAttempt;
 import io.mortise.support.table.LockRecord.HoldEntry;
 import io.mortise.support.table.LockRecord.WaiterEntry;

@@ -101,7 +101,7 @@ public final class LockStep implements LockRecords<LockDocument, RuntimeExceptio
    * @param document the record of the request's lock, null if there is none
    * @param now microseconds of the store's clock
    */
-  public static StepResult<Reply> apply(
+  static StepResult<Reply> apply(
       @Nullable LockDocument document, Request request, Liveness liveness, long now) {
     return apply(document, liveness, table -> table.apply(request, now));
   }
@@ -116,7 +116,7 @@ public final class LockStep implements LockRecords<LockDocument, RuntimeExceptio
    *     renewal counts in it, or it delivers them
    * @param step calls one method of the table, once
    */
-  public static <T> StepResult<T> apply(
+  static <T> StepResult<T> apply(
       @Nullable LockDocument document,
       Liveness liveness,
       Function<LockTable<LockDocument, RuntimeException>, T> step) {

@@ -11,7 +11,7 @@ import io.mortise.spi.Reply.EndReason;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
-import io.mortise.support.internal.store.Refusals;
+import io.mortise.support.internal.session.Refusals;
 import io.mortise.support.table.LockRecord.EndedAttempt;
 import io.mortise.support.table.LockRecord.HoldEntry;
 import io.mortise.support.table.LockRecord.WaiterEntry;

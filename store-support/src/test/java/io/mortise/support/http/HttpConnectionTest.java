@@ -11,7 +11,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.mortise.spi.time.Ticker;
 import io.mortise.support.http.HttpServers.HttpResponse;
 import io.mortise.support.http.ScriptedServer.ClientConnection;
-import io.mortise.support.internal.store.SocketKeepAlive;
+import io.mortise.support.internal.server.SocketKeepAlive;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;

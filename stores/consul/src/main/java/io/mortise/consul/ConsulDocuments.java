@@ -5,10 +5,10 @@ import static java.util.concurrent.CompletableFuture.completedFuture;
 
 import io.mortise.consul.ConsulGateway.ConsulAnswer;
 import io.mortise.support.document.VersionedDocuments;
-import io.mortise.support.internal.store.KeyEscaper;
-import io.mortise.support.internal.store.RemovalEntries;
-import io.mortise.support.internal.store.WatchedKeys;
-import io.mortise.support.internal.store.WatchedKeys.WatchRequest;
+import io.mortise.support.internal.document.KeyEscaper;
+import io.mortise.support.internal.document.RemovalEntries;
+import io.mortise.support.internal.document.WatchedKeys;
+import io.mortise.support.internal.document.WatchedKeys.WatchRequest;
 import java.time.Duration;
 import java.util.Base64;
 import java.util.List;

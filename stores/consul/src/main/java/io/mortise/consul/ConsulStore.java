@@ -8,8 +8,8 @@ import io.mortise.spi.time.Ticker;
 import io.mortise.spi.time.WallClock;
 import io.mortise.support.document.DocumentStore;
 import io.mortise.support.http.TlsMismatch;
-import io.mortise.support.internal.store.ReportingStore;
-import io.mortise.support.internal.store.ServerIdentity;
+import io.mortise.support.internal.document.ReportingStore;
+import io.mortise.support.internal.server.ServerIdentity;
 
 /**
  * Opens stores in Consul: each lock is an entry of the key-value store that is replaced by

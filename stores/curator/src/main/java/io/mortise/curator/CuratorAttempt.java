@@ -10,7 +10,7 @@ import io.mortise.spi.Reply.EndReason;
 import io.mortise.spi.Reply.RefusalReason;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionNotification;
-import io.mortise.support.internal.store.Refusals;
+import io.mortise.support.internal.session.Refusals;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;

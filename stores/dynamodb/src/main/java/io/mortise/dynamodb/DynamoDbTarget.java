@@ -2,7 +2,7 @@ package io.mortise.dynamodb;
 
 import io.mortise.spi.StoreUrl;
 import io.mortise.support.http.HttpTarget;
-import io.mortise.support.internal.store.ServerUrl;
+import io.mortise.support.internal.server.ServerUrl;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -7,8 +7,8 @@ import io.mortise.spi.time.Ticker;
 import io.mortise.support.http.HttpServers;
 import io.mortise.support.http.HttpServers.HttpRequest;
 import io.mortise.support.http.HttpServers.HttpResponse;
-import io.mortise.support.internal.store.ServerIdentity;
-import io.mortise.support.internal.store.WatchedKeys.WatchRequest;
+import io.mortise.support.internal.document.WatchedKeys.WatchRequest;
+import io.mortise.support.internal.server.ServerIdentity;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -97,7 +97,8 @@ final class EtcdGateway implements AutoCloseable {
   /**
    * The same.
    *
-   * @param documents how many the answer may have. More than 16 large ones do not fit into it
+   * @param documents how many the answer may have. A document fits into its share: etcd accepts
+   *     requests of 1.5 MiB by default, and answers in Base64. More than 16 large ones do not fit
    */
   CompletionStage<JsonObject> call(String path, String body, int documents) {
     long most = HttpRequest.MAX_DOCUMENT_BYTES * Math.min(documents, MOST_DOCUMENTS);

@@ -2,8 +2,8 @@ package io.mortise.etcd;
 
 import io.mortise.etcd.JsonReader.JsonObject;
 import io.mortise.spi.StoreReport;
-import io.mortise.support.internal.store.MajorityReport;
-import io.mortise.support.internal.store.ReportingStore;
+import io.mortise.support.internal.document.MajorityReport;
+import io.mortise.support.internal.document.ReportingStore;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.regex.Matcher;

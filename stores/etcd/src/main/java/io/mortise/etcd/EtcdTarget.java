@@ -2,7 +2,7 @@ package io.mortise.etcd;
 
 import io.mortise.spi.StoreUrl;
 import io.mortise.support.http.HttpTarget;
-import io.mortise.support.internal.store.ServerUrl;
+import io.mortise.support.internal.server.ServerUrl;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 

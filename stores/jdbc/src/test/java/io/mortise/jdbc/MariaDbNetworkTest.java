@@ -2,8 +2,10 @@ package io.mortise.jdbc;
 
 import io.mortise.testkit.contract.client.NetworkContract;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 
 /** The store over networks that misbehave. */
+@Tag("extended")
 class MariaDbNetworkTest extends NetworkContract {
   MariaDbNetworkTest() {
     super(MySqlServers.MARIADB::url, "max-in-flight", Duration.ofSeconds(4));

@@ -2,8 +2,10 @@ package io.mortise.jdbc;
 
 import io.mortise.testkit.contract.client.NetworkContract;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 
 /** The store over networks that misbehave. */
+@Tag("extended")
 class PostgresNetworkTest extends NetworkContract {
   PostgresNetworkTest() {
     super(() -> PostgresServers.V18.shared().url(), "max-in-flight", Duration.ofSeconds(1));

@@ -13,7 +13,7 @@ import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.time.Ticker;
-import io.mortise.support.internal.store.ExpiringKeys;
+import io.mortise.support.expiring.ExpiringKeys;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;

@@ -2,7 +2,7 @@ package io.mortise.memcached;
 
 import io.mortise.StoreUnfitException;
 import io.mortise.spi.time.DurationText;
-import io.mortise.support.internal.store.SocketKeepAlive;
+import io.mortise.support.internal.server.SocketKeepAlive;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;

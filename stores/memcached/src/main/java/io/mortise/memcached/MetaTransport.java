@@ -8,7 +8,7 @@ import io.mortise.memcached.MetaConnection.ConnectionCheck;
 import io.mortise.memcached.MetaException.FailureKind;
 import io.mortise.spi.time.DurationText;
 import io.mortise.spi.time.Ticker;
-import io.mortise.support.internal.store.ReadOwnership;
+import io.mortise.support.internal.server.ReadOwnership;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.time.Duration;

@@ -3,7 +3,7 @@ package io.mortise.memcached;
 import io.mortise.memcached.MetaConnection.ConnectionCheck;
 import io.mortise.memcached.MetaException.FailureKind;
 import io.mortise.spi.time.Ticker;
-import io.mortise.support.internal.store.ServerIdentity;
+import io.mortise.support.internal.server.ServerIdentity;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;

@@ -19,10 +19,12 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Networks between a client and its server. */
+@Tag("extended")
 class MemcachedNetworkTest extends NetworkContract {
   private static final Duration WAIT = Duration.ofSeconds(20);
 

@@ -7,7 +7,7 @@ import io.mortise.internal.runtime.FailureText;
 import io.mortise.spi.time.DurationText;
 import io.mortise.spi.time.Ticker;
 import io.mortise.support.document.DocumentTooLargeException;
-import io.mortise.support.internal.store.ServerIdentity;
+import io.mortise.support.internal.server.ServerIdentity;
 import io.nats.client.Connection;
 import io.nats.client.JetStreamApiException;
 import io.nats.client.JetStreamStatusException;

@@ -3,9 +3,9 @@ package io.mortise.nats;
 import static java.util.concurrent.CompletableFuture.completedFuture;
 
 import io.mortise.support.document.VersionedDocuments;
-import io.mortise.support.internal.store.KeyEscaper;
-import io.mortise.support.internal.store.WatchedKeys;
-import io.mortise.support.internal.store.WatchedKeys.WatchRequest;
+import io.mortise.support.internal.document.KeyEscaper;
+import io.mortise.support.internal.document.WatchedKeys;
+import io.mortise.support.internal.document.WatchedKeys.WatchRequest;
 import io.nats.client.Connection;
 import io.nats.client.ConnectionListener;
 import io.nats.client.Dispatcher;

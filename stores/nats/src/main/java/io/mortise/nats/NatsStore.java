@@ -7,7 +7,7 @@ import io.mortise.spi.StoreUrl;
 import io.mortise.spi.time.Ticker;
 import io.mortise.spi.time.WallClock;
 import io.mortise.support.document.DocumentStore;
-import io.mortise.support.internal.store.ReportingStore;
+import io.mortise.support.internal.document.ReportingStore;
 import io.nats.client.Connection;
 import io.nats.client.api.ServerInfo;
 

@@ -1,7 +1,7 @@
 package io.mortise.nats;
 
 import io.mortise.spi.StoreUrl;
-import io.mortise.support.internal.store.ServerUrl;
+import io.mortise.support.internal.server.ServerUrl;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;

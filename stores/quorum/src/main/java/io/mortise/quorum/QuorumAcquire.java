@@ -8,7 +8,7 @@ import io.mortise.spi.Reply.EndReason;
 import io.mortise.spi.Reply.RefusalReason;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
-import io.mortise.support.internal.store.Refusals;
+import io.mortise.support.internal.session.Refusals;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -3,7 +3,7 @@ package io.mortise.quorum;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionNotification;
-import io.mortise.support.internal.store.NotificationBuffer;
+import io.mortise.support.internal.session.NotificationBuffer;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;

@@ -10,7 +10,7 @@ import io.mortise.spi.Reply.EndReason;
 import io.mortise.spi.Reply.RefusalReason;
 import io.mortise.spi.Request;
 import io.mortise.spi.StoreSession;
-import io.mortise.support.internal.store.Refusals;
+import io.mortise.support.internal.session.Refusals;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;

@@ -14,7 +14,7 @@ import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
 import io.mortise.spi.time.DurationText;
-import io.mortise.support.internal.store.Refusals;
+import io.mortise.support.internal.session.Refusals;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

@@ -3,7 +3,7 @@ package io.mortise.redis;
 import io.mortise.redis.transport.Endpoint;
 import io.mortise.redis.transport.TransportProvider;
 import io.mortise.spi.StoreUrl;
-import io.mortise.support.internal.store.ServerUrl;
+import io.mortise.support.internal.server.ServerUrl;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;

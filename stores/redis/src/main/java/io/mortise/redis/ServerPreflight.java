@@ -10,7 +10,7 @@ import io.mortise.redis.transport.RedisTransport;
 import io.mortise.redis.transport.TlsMismatchException;
 import io.mortise.spi.ServerIncarnation;
 import io.mortise.spi.time.Ticker;
-import io.mortise.support.internal.store.TrustedCertificates;
+import io.mortise.support.internal.server.TrustedCertificates;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;

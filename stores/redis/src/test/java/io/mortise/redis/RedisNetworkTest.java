@@ -14,11 +14,13 @@ import java.time.Duration;
 import java.util.Comparator;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Redis over faulty networks, or networks that lead to the wrong server. */
+@Tag("extended")
 class RedisNetworkTest extends NetworkContract {
   private static final Duration LONG = Duration.ofSeconds(30);
 

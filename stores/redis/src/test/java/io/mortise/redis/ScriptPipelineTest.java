@@ -3,7 +3,7 @@ package io.mortise.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.redis.codec.KeySpace;
-import io.mortise.redis.transport.RedisTransport;
+import io.mortise.redis.transport.StubTransport;
 import io.mortise.spi.time.Ticker;
 import io.mortise.testkit.BoundedWait;
 import java.time.Duration;
@@ -41,7 +41,7 @@ class ScriptPipelineTest {
   }
 
   /** Answers each operation of a script; fails once on demand. */
-  private static final class FailingTransport implements RedisTransport {
+  private static final class FailingTransport extends StubTransport {
     private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
     private final CompletableFuture<Void> answers = new CompletableFuture<>();
     private volatile String where = "";
@@ -51,11 +51,6 @@ class ScriptPipelineTest {
         where = "";
         throw new OutOfMemoryError("unable to create native thread");
       }
-    }
-
-    @Override
-    public void execute(Runnable task) {
-      task.run();
     }
 
     @Override
@@ -75,25 +70,6 @@ class ScriptPipelineTest {
       int operations = Integer.parseInt(words[2]) - new KeySpace("test:").guards().size();
       return answers.thenApply(none -> Collections.nCopies(operations, "answer"));
     }
-
-    @Override
-    public void subscribe(String channel, Consumer<String> listener) {}
-
-    @Override
-    public boolean isSubscribed(String channel) {
-      return false;
-    }
-
-    @Override
-    public boolean isDenied(String channel) {
-      return false;
-    }
-
-    @Override
-    public void unsubscribe(String channel) {}
-
-    @Override
-    public void reset() {}
 
     @Override
     public void close() {

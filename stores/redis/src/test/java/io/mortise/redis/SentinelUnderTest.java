@@ -10,20 +10,25 @@ import java.util.EnumSet;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** The master that Sentinels name. */
+/** The master that Sentinels name. One set of servers serves all tests of the JVM. */
 final class SentinelUnderTest implements StoreUnderTest {
   private static final AtomicInteger NAMESPACES = new AtomicInteger();
 
-  private final Supplier<RedisSentinels> set;
+  private static @Nullable RedisSentinels shared;
+
   private final InboxSubscriptionProbe inboxSubscriptionProbe = new InboxSubscriptionProbe();
   private String namespace = "";
   private @Nullable LockStore store;
 
-  SentinelUnderTest(Supplier<RedisSentinels> set) {
-    this.set = set;
+  private static synchronized RedisSentinels shared() {
+    RedisSentinels started = shared;
+    if (started == null) {
+      started = RedisSentinels.start(RedisServers.REDIS_7.binary(), Duration.ofSeconds(20));
+      shared = started;
+    }
+    return started;
   }
 
   @Override
@@ -36,13 +41,13 @@ final class SentinelUnderTest implements StoreUnderTest {
 
   @Override
   public LockStore another() {
-    return inboxSubscriptionProbe.of(RedisStore.open(set.get().url() + "?namespace=" + namespace));
+    return inboxSubscriptionProbe.of(RedisStore.open(shared().url() + "?namespace=" + namespace));
   }
 
   @Override
   public void awaitConnection(SessionId session, boolean there) {
     inboxSubscriptionProbe.await(
-        set.get().master(), "m:" + namespace + ":i:" + session.value(), there);
+        shared().master(), "m:" + namespace + ":i:" + session.value(), there);
   }
 
   @Override
@@ -58,8 +63,8 @@ final class SentinelUnderTest implements StoreUnderTest {
   /** As if its replicas were gone. */
   @Override
   public Optional<Runnable> forbidWrites() {
-    set.get().master().ask("CONFIG", "SET", "min-replicas-to-write", "9");
-    return Optional.of(() -> set.get().master().ask("CONFIG", "SET", "min-replicas-to-write", "0"));
+    shared().master().ask("CONFIG", "SET", "min-replicas-to-write", "9");
+    return Optional.of(() -> shared().master().ask("CONFIG", "SET", "min-replicas-to-write", "0"));
   }
 
   @Override

@@ -6,7 +6,7 @@ import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.time.Ticker;
-import io.mortise.support.internal.store.Refusals;
+import io.mortise.support.internal.session.Refusals;
 import io.mortise.zookeeper.internal.node.LockQueue;
 import io.mortise.zookeeper.internal.node.NodeLayout;
 import io.mortise.zookeeper.internal.queue.CreateResult;

@@ -8,7 +8,7 @@ import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.time.Ticker;
-import io.mortise.support.internal.store.NotificationBuffer;
+import io.mortise.support.internal.session.NotificationBuffer;
 import io.mortise.zookeeper.internal.AsyncNodeClient;
 import io.mortise.zookeeper.internal.DelayedTaskScheduler;
 import io.mortise.zookeeper.internal.EphemeralNodeCleaner;

@@ -2,7 +2,7 @@ package io.mortise.zookeeper;
 
 import io.mortise.StoreUnfitException;
 import io.mortise.spi.Renewal;
-import io.mortise.support.internal.store.Refusals;
+import io.mortise.support.internal.session.Refusals;
 import io.mortise.zookeeper.internal.SessionLayout.StepCallback;
 import io.mortise.zookeeper.internal.node.NodeData;
 import io.mortise.zookeeper.internal.node.NodeLayout;

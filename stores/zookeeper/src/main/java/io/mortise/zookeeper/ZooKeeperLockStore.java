@@ -22,7 +22,7 @@ import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreSession;
 import io.mortise.spi.StoreUrl;
 import io.mortise.spi.time.Ticker;
-import io.mortise.support.internal.store.ServerIdentity;
+import io.mortise.support.internal.server.ServerIdentity;
 import io.mortise.zookeeper.internal.DelayedTaskScheduler;
 import io.mortise.zookeeper.internal.NodeFacts;
 import io.mortise.zookeeper.internal.StoreResources;

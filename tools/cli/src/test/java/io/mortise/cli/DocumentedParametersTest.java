@@ -11,13 +11,14 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.ServiceLoader;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** Each parameter that a store's URL may have is in the page of parameters. */
+/** The page of parameters has those that a store's URL may have, and no others. */
 class DocumentedParametersTest {
   private static final Path DOCS = Path.of("../../docs");
 
@@ -57,19 +58,31 @@ class DocumentedParametersTest {
    */
   private static String documentation(String page, String scheme) throws IOException {
     if (!scheme.startsWith("jdbc")) {
-      return section(page, scheme);
+      return section(page, title(scheme));
     }
     Path stores = DOCS.resolve("stores");
-    return section(page, scheme)
+    return section(page, title(scheme))
         + Files.readString(stores.resolve("postgresql.md"))
         + Files.readString(stores.resolve("mysql-and-mariadb.md"));
   }
 
-  private static String section(String page, String scheme) {
-    String title =
-        scheme.startsWith("jdbc")
-            ? "SQL databases"
-            : scheme.replaceAll("^rediss?(-.*)?$", "Redis").replaceAll("^zk.*", "ZooKeeper");
+  private static String title(String scheme) {
+    return scheme.startsWith("jdbc")
+        ? "SQL databases"
+        : scheme.replaceAll("^rediss?(-.*)?$", "Redis").replaceAll("^zk.*", "ZooKeeper");
+  }
+
+  /** The parameters that a section has in first cells, or in its first sentence without a table. */
+  private static Set<String> named(String section) {
+    return section
+        .lines()
+        .filter(line -> line.startsWith("| `") || line.startsWith("The same"))
+        .flatMap(line -> PARAMETER.matcher(line.replaceFirst("^\\| ([^|]*).*", "$1")).results())
+        .map(found -> found.group(1))
+        .collect(Collectors.toCollection(TreeSet::new));
+  }
+
+  private static String section(String page, String title) {
     return Pattern.compile("\n## ")
         .splitAsStream(page)
         .filter(section -> section.lines().findFirst().orElseThrow().equalsIgnoreCase(title))
@@ -78,11 +91,12 @@ class DocumentedParametersTest {
   }
 
   @Test
-  void givenParametersOfAllStores_thenTheSectionOfEachHasThem() throws IOException {
+  void givenParametersOfAllStores_thenTheSectionOfEachHasThem_andNoOthers() throws IOException {
     String page =
         Files.readString(DOCS.resolve("reference/url-parameters.md"))
             .replaceAll("(?s)## Schemes.*?\n## ", "## ");
     Set<String> missing = new TreeSet<>();
+    Map<String, Set<String>> known = new TreeMap<>();
     for (LockStoreProvider provider : ServiceLoader.load(LockStoreProvider.class)) {
       for (String scheme : provider.schemes()) {
         if (scheme.equals("quorum")) {
@@ -93,7 +107,9 @@ class DocumentedParametersTest {
             .matcher(documentation(page, scheme))
             .results()
             .forEach(found -> documented.add(found.group(1)));
-        for (String parameter : parameters(provider, scheme)) {
+        Set<String> parameters = parameters(provider, scheme);
+        known.computeIfAbsent(title(scheme), none -> new TreeSet<>()).addAll(parameters);
+        for (String parameter : parameters) {
           if (!documented.contains(parameter)) {
             missing.add(scheme + " " + parameter);
           }
@@ -101,5 +117,13 @@ class DocumentedParametersTest {
       }
     }
     assertThat(missing).isEmpty();
+    known.forEach(
+        (title, names) -> assertThat(names).as(title).containsAll(named(section(page, title))));
+  }
+
+  @Test
+  void givenTable_thenItsFirstCellsNameParameters() {
+    assertThat(named("etcd\n\n| `a`, `b-c` | `d` |\n\n`e`")).containsExactly("a", "b-c");
+    assertThat(named("Consul\n\nThe same as of etcd: `f`.")).containsExactly("f");
   }
 }

@@ -10,7 +10,7 @@ import io.mortise.jdbc.table.StoreConnection;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.time.Ticker;
-import io.mortise.support.internal.store.SocketKeepAlive;
+import io.mortise.support.internal.server.SocketKeepAlive;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
 import java.time.Duration;

@@ -8,7 +8,7 @@ import io.mortise.jdbc.batch.BackOff;
 import io.mortise.jdbc.batch.ConnectionMaker;
 import io.mortise.spi.time.DurationText;
 import io.mortise.spi.time.Ticker;
-import io.mortise.support.internal.store.SocketKeepAlive;
+import io.mortise.support.internal.server.SocketKeepAlive;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
 import java.time.Duration;

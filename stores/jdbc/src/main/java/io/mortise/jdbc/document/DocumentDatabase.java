@@ -13,7 +13,7 @@ import io.mortise.spi.time.Ticker;
 import io.mortise.support.document.DocumentStore;
 import io.mortise.support.document.VersionedDocuments;
 import io.mortise.support.document.VersionedDocuments.VersionedText;
-import io.mortise.support.internal.store.ReportingStore;
+import io.mortise.support.internal.document.ReportingStore;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.ResultSet;

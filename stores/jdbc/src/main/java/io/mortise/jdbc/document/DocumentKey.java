@@ -2,7 +2,7 @@ package io.mortise.jdbc.document;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.mortise.support.internal.store.KeyEscaper;
+import io.mortise.support.internal.document.KeyEscaper;
 import java.math.BigInteger;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;

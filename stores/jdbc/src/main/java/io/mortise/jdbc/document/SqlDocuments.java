@@ -2,7 +2,7 @@ package io.mortise.jdbc.document;
 
 import io.mortise.jdbc.document.DocumentTable.ListedRow;
 import io.mortise.support.document.VersionedDocuments;
-import io.mortise.support.internal.store.RemovalEntries;
+import io.mortise.support.internal.document.RemovalEntries;
 import java.sql.SQLException;
 import java.sql.SQLTransactionRollbackException;
 import java.util.ArrayList;

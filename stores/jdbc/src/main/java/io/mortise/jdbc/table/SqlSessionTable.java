@@ -5,7 +5,7 @@ import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.SessionVerdict;
-import io.mortise.support.internal.store.Refusals;
+import io.mortise.support.internal.session.Refusals;
 import io.mortise.support.table.LockRecord;
 import io.mortise.support.table.LockTable;
 import java.sql.SQLException;

@@ -4,8 +4,10 @@ import io.mortise.testkit.contract.client.NetworkContract;
 import io.mortise.testkit.server.LocalServer;
 import java.time.Duration;
 import java.util.Optional;
+import org.junit.jupiter.api.Tag;
 
 /** The store over networks that misbehave. */
+@Tag("extended")
 class DerbyNetworkTest extends NetworkContract {
   DerbyNetworkTest() {
     super(() -> DocumentServers.DERBY.shared().url(), "timeout", Duration.ofSeconds(4));

@@ -11,7 +11,7 @@ import io.mortise.spi.ClientLabel;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Reply.AttemptState;
 import io.mortise.spi.Reply.EndReason;
-import io.mortise.support.internal.store.EndedHoldMapper;
+import io.mortise.support.internal.session.EndedHoldMapper;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;

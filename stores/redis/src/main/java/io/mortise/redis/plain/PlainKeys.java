@@ -10,7 +10,7 @@ import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreProfile;
-import io.mortise.support.internal.store.ExpiringKeys;
+import io.mortise.support.expiring.ExpiringKeys;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -6,7 +6,7 @@ import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.time.Ticker;
-import io.mortise.support.internal.store.ExpiringKeySession;
+import io.mortise.support.expiring.ExpiringKeySession;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;

@@ -7,7 +7,7 @@ import io.mortise.internal.runtime.FailureText;
 import io.mortise.redis.transport.LuaScript;
 import io.mortise.redis.transport.RedisTransport;
 import io.mortise.spi.time.Ticker;
-import io.mortise.support.internal.store.RendezvousHash;
+import io.mortise.support.partition.RendezvousHash;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;

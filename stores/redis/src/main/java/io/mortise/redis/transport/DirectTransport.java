@@ -3,7 +3,7 @@ package io.mortise.redis.transport;
 import io.mortise.internal.runtime.DaemonThreads;
 import io.mortise.redis.transport.RespConnection.PendingCommand;
 import io.mortise.spi.time.Ticker;
-import io.mortise.support.internal.store.ReadOwnership;
+import io.mortise.support.internal.server.ReadOwnership;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;

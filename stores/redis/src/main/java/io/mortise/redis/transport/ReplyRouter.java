@@ -3,7 +3,7 @@ package io.mortise.redis.transport;
 import io.mortise.redis.transport.RespConnection.PendingCommand;
 import io.mortise.redis.transport.RespReader.ProtocolException;
 import io.mortise.redis.transport.RespReader.PushMessage;
-import io.mortise.support.internal.store.ReadOwnership;
+import io.mortise.support.internal.server.ReadOwnership;
 import java.io.IOException;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;

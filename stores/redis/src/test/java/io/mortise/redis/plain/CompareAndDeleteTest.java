@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.HoldTerms;
 import io.mortise.LockName;
 import io.mortise.redis.transport.ErrorReplyException;
-import io.mortise.redis.transport.RedisTransport;
+import io.mortise.redis.transport.StubTransport;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.ClientLabel;
 import io.mortise.spi.Mode;
@@ -22,7 +22,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -30,7 +29,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** On servers with a command to compare and delete, found by trying, that command is used. */
 class CompareAndDeleteTest {
   /** As much of a server as needed, with one of the two commands or none. */
-  private static final class CompareAndDeleteServer implements RedisTransport {
+  private static final class CompareAndDeleteServer extends StubTransport {
     final List<String> called = new ArrayList<>();
     private final Map<String, String> keys = new HashMap<>();
     private final String command;
@@ -64,39 +63,7 @@ class CompareAndDeleteTest {
     }
 
     @Override
-    public void execute(Runnable task) {
-      task.run();
-    }
-
-    @Override
     public void schedule(Runnable task, Duration delay) {}
-
-    @Override
-    public boolean isOpen() {
-      return true;
-    }
-
-    @Override
-    public void subscribe(String channel, Consumer<String> listener) {}
-
-    @Override
-    public boolean isSubscribed(String channel) {
-      return false;
-    }
-
-    @Override
-    public boolean isDenied(String channel) {
-      return false;
-    }
-
-    @Override
-    public void unsubscribe(String channel) {}
-
-    @Override
-    public void reset() {}
-
-    @Override
-    public void close() {}
   }
 
   @ParameterizedTest

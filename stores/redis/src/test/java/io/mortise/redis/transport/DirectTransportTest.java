@@ -61,6 +61,17 @@ class DirectTransportTest {
     return open(FakeServer.greeting(DirectTransportTest::echo));
   }
 
+  /** As {@link #echo()}, while it is not mute. */
+  private FakeServer echoUnless(AtomicBoolean mute) throws IOException {
+    return open(
+        FakeServer.greeting(
+            (peer, command) -> {
+              if (!mute.get()) {
+                echo(peer, command);
+              }
+            }));
+  }
+
   private static void echo(FakeServer.Peer peer, List<?> command) throws IOException {
     switch (command.get(0).toString()) {
       case "ECHO" -> peer.send("+" + command.get(1) + "\r\n");
@@ -297,14 +308,7 @@ class DirectTransportTest {
   @Test
   void givenConnectionIsCut_thenWhatWaitsFails_andLaterCommandsTravelOnTheNext() throws Exception {
     AtomicBoolean mute = new AtomicBoolean(true);
-    FakeServer server =
-        open(
-            FakeServer.greeting(
-                (peer, command) -> {
-                  if (!mute.get()) {
-                    echo(peer, command);
-                  }
-                }));
+    FakeServer server = echoUnless(mute);
     DirectTransport transport = connect(server.endpoint());
     CompletionStage<?> first = transport.call("ECHO", "1");
     CompletionStage<?> second = transport.call("ECHO", "2");
@@ -534,14 +538,7 @@ class DirectTransportTest {
   @Test
   void givenConnectionIsCut_thenASubscriptionIsThereAgainOnlyOnceItIsConfirmed() throws Exception {
     AtomicBoolean mute = new AtomicBoolean();
-    FakeServer server =
-        open(
-            FakeServer.greeting(
-                (peer, command) -> {
-                  if (!mute.get()) {
-                    echo(peer, command);
-                  }
-                }));
+    FakeServer server = echoUnless(mute);
     DirectTransport transport = connect(server.endpoint());
     assertThat(transport.isSubscribed("inbox")).isFalse();
     transport.subscribe("inbox", text -> {});
@@ -725,14 +722,7 @@ class DirectTransportTest {
   @Test
   void givenCallerReads_whenNoAnswerComes_thenHeIsKeptForAMomentOnly() throws Exception {
     AtomicBoolean mute = new AtomicBoolean();
-    FakeServer server =
-        open(
-            FakeServer.greeting(
-                (peer, command) -> {
-                  if (!mute.get()) {
-                    echo(peer, command);
-                  }
-                }));
+    FakeServer server = echoUnless(mute);
     DirectTransport transport = connect(server.endpoint());
     lendUntilTaken(transport);
     mute.set(true);

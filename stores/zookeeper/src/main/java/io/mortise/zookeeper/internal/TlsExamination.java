@@ -1,7 +1,7 @@
 package io.mortise.zookeeper.internal;
 
-import io.mortise.support.internal.store.TlsProbe;
-import io.mortise.support.internal.store.TlsProbe.ProbeAnswer;
+import io.mortise.support.internal.server.TlsProbe;
+import io.mortise.support.internal.server.TlsProbe.ProbeAnswer;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;

@@ -3,7 +3,7 @@ package io.mortise.zookeeper.internal;
 import io.mortise.StoreUnavailableException;
 import io.mortise.spi.StoreUrl;
 import io.mortise.spi.time.DurationText;
-import io.mortise.support.internal.store.ServerUrl;
+import io.mortise.support.internal.server.ServerUrl;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

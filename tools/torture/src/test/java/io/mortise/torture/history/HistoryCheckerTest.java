@@ -9,6 +9,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 /** Hand-written histories, each with one violation to be detected. */
@@ -31,16 +33,34 @@ class HistoryCheckerTest {
 
   private final HistoryChecker historyChecker = new HistoryChecker(TTL, PATIENCE, EFFECTS);
 
-  /** Checks lines with short worker numbers: {@code nanos letter worker lock try token more}. */
+  /** An acquire with its answer, granted or busy: the times of both are at the begin. */
+  private static final Pattern ANSWERED =
+      Pattern.compile("(\\d+)/(\\d+ (G|B)) (\\d+ \\S+ \\d+) (.*)");
+
+  /**
+   * Checks lines with short worker numbers: {@code nanos letter worker lock try token more}. In a
+   * line {@code asked/answered G worker ...} an acquire goes before its answer.
+   */
   private CheckResult check(String... lines) {
     return check(historyChecker, lines);
   }
 
   private static CheckResult check(HistoryChecker checker, String... lines) {
     for (String line : lines) {
-      checker.take(HistoryEvent.parse(line));
+      take(checker, line);
     }
     return checker.check();
+  }
+
+  private static void take(HistoryChecker checker, String line) {
+    Matcher both = ANSWERED.matcher(line);
+    if (!both.matches()) {
+      checker.take(HistoryEvent.parse(line));
+      return;
+    }
+    String rest = both.group(3).equals("B") ? " 0 1" : " 0 0";
+    checker.take(HistoryEvent.parse(both.group(1) + " A " + both.group(4) + rest));
+    checker.take(HistoryEvent.parse(both.group(2) + " " + both.group(4) + " " + both.group(5)));
   }
 
   private static List<SafetyRule> rules(CheckResult checkResult) {
@@ -51,12 +71,10 @@ class HistoryCheckerTest {
   void givenHoldsOneAfterTheOther_thenNothingIsFound() {
     CheckResult checkResult =
         check(
-            "10 A 1001 hot-0 1 0 0",
-            "20 G 1001 hot-0 1 7 0",
+            "10/20 G 1001 hot-0 1 7 0",
             "30 S 1001 hot-0 1 7 0",
             "40 R 1001 hot-0 1 0 0",
-            "25 A 2001 hot-0 1 0 0",
-            "35 G 2001 hot-0 1 8 0",
+            "25/35 G 2001 hot-0 1 8 0",
             "36 S 2001 hot-0 1 8 0",
             "37 R 2001 hot-0 1 0 0");
     assertThat(checkResult.findings()).isEmpty();
@@ -67,12 +85,7 @@ class HistoryCheckerTest {
   @Test
   void givenHoldThatBeginsWhileAnotherStillSeesItsLeaseValid_thenExclusionIsBroken() {
     CheckResult checkResult =
-        check(
-            "10 A 1001 hot-0 1 0 0",
-            "20 G 1001 hot-0 1 7 0",
-            "90 S 1001 hot-0 1 7 0",
-            "25 A 2001 hot-0 1 0 0",
-            "35 G 2001 hot-0 1 8 0");
+        check("10/20 G 1001 hot-0 1 7 0", "90 S 1001 hot-0 1 7 0", "25/35 G 2001 hot-0 1 8 0");
     assertThat(rules(checkResult)).containsExactly(SafetyRule.EXCLUSION);
   }
 
@@ -82,11 +95,9 @@ class HistoryCheckerTest {
         check(
             "5 F 0 forget 0 0 0",
             "6 H 0 forget 0 0 0",
-            "10 A 1001 hot-0 1 0 0",
-            "20 G 1001 hot-0 1 7 0",
+            "10/20 G 1001 hot-0 1 7 0",
             "90 S 1001 hot-0 1 7 0",
-            "25 A 2001 hot-0 1 0 0",
-            "35 G 2001 hot-0 1 8 0");
+            "25/35 G 2001 hot-0 1 8 0");
     assertThat(checkResult.findings()).isEmpty();
     assertThat(checkResult.expectedViolations()).isEqualTo(Map.of("forget", 1L));
   }
@@ -96,12 +107,10 @@ class HistoryCheckerTest {
    */
   private CheckResult checkPassAfterTheStoreForgot(long token) {
     return check(
-        "10 A 1001 hot-0 1 0 0",
-        "20 G 1001 hot-0 1 7 0",
+        "10/20 G 1001 hot-0 1 7 0",
         "50 F 0 forget 0 0 0",
         "51 H 0 forget 0 0 0",
-        "52 A 2001 hot-0 1 0 0",
-        "55 G 2001 hot-0 1 100 0",
+        "52/55 G 2001 hot-0 1 100 0",
         "58 A 1002 hot-0 1 0 0",
         "60 R 1001 hot-0 1 0 0",
         "61 G 1002 hot-0 1 " + token + " 0",
@@ -123,23 +132,13 @@ class HistoryCheckerTest {
 
   @Test
   void givenTwoHoldsWithOneToken_thenTheyAreNotUnique() {
-    CheckResult checkResult =
-        check(
-            "10 A 1001 hot-0 1 0 0",
-            "20 G 1001 hot-0 1 7 0",
-            "15 A 2001 hot-0 1 0 0",
-            "35 G 2001 hot-0 1 7 0");
+    CheckResult checkResult = check("10/20 G 1001 hot-0 1 7 0", "15/35 G 2001 hot-0 1 7 0");
     assertThat(rules(checkResult)).containsExactly(SafetyRule.UNIQUE_TOKENS);
   }
 
   @Test
   void givenSmallerTokenForWhoAskedLater_thenTokensDoNotRise() {
-    CheckResult checkResult =
-        check(
-            "10 A 1001 hot-0 1 0 0",
-            "20 G 1001 hot-0 1 7 0",
-            "30 A 2001 hot-0 1 0 0",
-            "35 G 2001 hot-0 1 6 0");
+    CheckResult checkResult = check("10/20 G 1001 hot-0 1 7 0", "30/35 G 2001 hot-0 1 6 0");
     assertThat(rules(checkResult)).containsExactly(SafetyRule.RISING_TOKENS);
   }
 
@@ -147,8 +146,7 @@ class HistoryCheckerTest {
   void givenFewerUpdatesThanWereTaken_thenOneWasLost() {
     CheckResult checkResult =
         check(
-            "10 A 1001 hot-0 1 0 0",
-            "20 G 1001 hot-0 1 7 0",
+            "10/20 G 1001 hot-0 1 7 0",
             "21 W 1001 hot-0 1 7 0",
             "22 W 1001 hot-0 1 7 0",
             "99 V 0 hot-0 0 1 0");
@@ -159,15 +157,12 @@ class HistoryCheckerTest {
   void givenControlsThatLoseUpdates_thenTheyAreLoud_andNothingElseIsSaid() {
     CheckResult checkResult =
         check(
-            "10 A 1001 open-0 1 0 0",
-            "20 G 1001 open-0 1 7 0",
+            "10/20 G 1001 open-0 1 7 0",
             "21 W 1001 open-0 1 0 0",
             "99 V 0 open-0 0 0 0",
-            "10 A 1002 naive-0 1 0 0",
-            "20 G 1002 naive-0 1 0 0",
+            "10/20 G 1002 naive-0 1 0 0",
             "90 S 1002 naive-0 1 0 0",
-            "10 A 2002 naive-0 1 0 0",
-            "30 G 2002 naive-0 1 0 0");
+            "10/30 G 2002 naive-0 1 0 0");
     assertThat(checkResult.findings()).isEmpty();
     assertThat(checkResult.controlsAreLoud()).isTrue();
   }
@@ -175,11 +170,7 @@ class HistoryCheckerTest {
   @Test
   void givenRefusedWriteOfAValidHolder_thenItWasNotRightful() {
     CheckResult checkResult =
-        check(
-            "10 A 1001 hot-0 1 0 0",
-            "20 G 1001 hot-0 1 7 0",
-            "21 X 1001 hot-0 1 7 1",
-            "25 X 1001 hot-0 1 7 0");
+        check("10/20 G 1001 hot-0 1 7 0", "21 X 1001 hot-0 1 7 1", "25 X 1001 hot-0 1 7 0");
     assertThat(rules(checkResult)).containsExactly(SafetyRule.NO_RIGHTFUL_REFUSAL);
   }
 
@@ -187,13 +178,10 @@ class HistoryCheckerTest {
   void givenBusyWhereNobodyHolds_thenItWasALie() {
     CheckResult checkResult =
         check(
-            "10 A 1001 hot-0 1 0 0",
-            "20 G 1001 hot-0 1 7 0",
+            "10/20 G 1001 hot-0 1 7 0",
             "40 R 1001 hot-0 1 0 0",
-            "30 A 2001 hot-0 1 0 1",
-            "45 B 2001 hot-0 1 0 0",
-            "50 A 2001 hot-0 2 0 1",
-            "55 B 2001 hot-0 2 0 0");
+            "30/45 B 2001 hot-0 1 0 0",
+            "50/55 B 2001 hot-0 2 0 0");
     assertThat(rules(checkResult)).containsExactly(SafetyRule.HONEST_BUSY);
     assertThat(checkResult.findings().get(0).nanos()).isEqualTo(55);
   }
@@ -202,17 +190,12 @@ class HistoryCheckerTest {
   void givenBusyWhileAGrantMayBeIdle_thenItWasALie_unlessItsHolderWasWaitedFor() {
     CheckResult checkResult =
         check(
-            "10 A 1001 sticky-0 1 0 0",
-            "20 G 1001 sticky-0 1 7 0",
+            "10/20 G 1001 sticky-0 1 7 0",
             "30 R 1001 sticky-0 1 0 0",
-            "100 A 2001 sticky-0 1 0 1",
-            "50000100 B 2001 sticky-0 1 0 0",
-            "50000200 A 2002 sticky-0 1 0 1",
-            "50000300 B 2002 sticky-0 1 0 0",
-            "60000200 A 3001 sticky-0 1 0 1",
-            "60000300 B 3001 sticky-0 1 0 0",
-            "6000000000 A 2001 sticky-0 2 0 1",
-            "6100000000 B 2001 sticky-0 2 0 0");
+            "100/50000100 B 2001 sticky-0 1 0 0",
+            "50000200/50000300 B 2002 sticky-0 1 0 0",
+            "60000200/60000300 B 3001 sticky-0 1 0 0",
+            "6000000000/6100000000 B 2001 sticky-0 2 0 0");
     // One did not wait; the other came when there was no idle grant any more.
     assertThat(rules(checkResult)).containsExactly(SafetyRule.HONEST_BUSY, SafetyRule.HONEST_BUSY);
     assertThat(checkResult.figures().cycles()).containsEntry(HistoryChecker.UNANSWERED, 2L);
@@ -222,24 +205,17 @@ class HistoryCheckerTest {
   void givenBusyAfterSomebodyWasKilledThatHeldOrAsked_thenItWasALieOnceTwoTtlsAreOver() {
     CheckResult checkResult =
         check(
-            "10 A 1001 hot-0 1 0 0",
-            "20 G 1001 hot-0 1 7 0",
+            "10/20 G 1001 hot-0 1 7 0",
             "15 A 1002 hot-1 1 0 0",
             "40 F 1000 kill 0 0 0",
             "40 K 1000 - 0 0 0",
             "45 H 1000 kill 0 0 0",
-            "50 A 2001 hot-0 1 0 1",
-            "55 B 2001 hot-0 1 0 0",
-            "60 A 2001 hot-1 2 0 1",
-            "65 B 2001 hot-1 2 0 0",
-            "2050 A 2001 hot-0 3 0 1",
-            "2055 B 2001 hot-0 3 0 0",
-            "2060 A 2001 hot-1 4 0 1",
-            "2065 B 2001 hot-1 4 0 0",
-            "2070 A 2001 hot-0 5 0 0",
-            "2071 G 2001 hot-0 5 8 0",
-            "2072 A 2002 hot-1 1 0 0",
-            "2073 G 2002 hot-1 1 8 0");
+            "50/55 B 2001 hot-0 1 0 0",
+            "60/65 B 2001 hot-1 2 0 0",
+            "2050/2055 B 2001 hot-0 3 0 0",
+            "2060/2065 B 2001 hot-1 4 0 0",
+            "2070/2071 G 2001 hot-0 5 8 0",
+            "2072/2073 G 2002 hot-1 1 8 0");
     assertThat(rules(checkResult)).containsExactly(SafetyRule.HONEST_BUSY, SafetyRule.HONEST_BUSY);
     assertThat(checkResult.findings())
         .extracting(HistoryViolation::nanos)
@@ -250,21 +226,16 @@ class HistoryCheckerTest {
   void givenBusyAfterReleaseThatMayHaveBeenLost_thenItWasNoLieForTwoTtls() {
     CheckResult checkResult =
         check(
-            "10 A 1001 own-1001 1 0 0",
-            "20 G 1001 own-1001 1 7 0",
+            "10/20 G 1001 own-1001 1 7 0",
             "30 F 1000 lost-requests 0 0 0",
             "40 S 1001 own-1001 1 0 0",
             "45 H 1000 lost-requests 0 0 0",
             "50 R 1001 own-1001 1 0 0",
-            "60 A 1001 own-1001 2 0 1",
-            "65 B 1001 own-1001 2 0 0",
-            "2060 A 1001 own-1001 3 0 1",
-            "2065 B 1001 own-1001 3 0 0",
-            "10 A 1002 own-1002 1 0 0",
-            "20 G 1002 own-1002 1 7 0",
+            "60/65 B 1001 own-1001 2 0 0",
+            "2060/2065 B 1001 own-1001 3 0 0",
+            "10/20 G 1002 own-1002 1 7 0",
             "25 E 1002 own-1002 1 0 0",
-            "26 A 1002 own-1002 2 0 1",
-            "27 B 1002 own-1002 2 0 0");
+            "26/27 B 1002 own-1002 2 0 0");
     assertThat(rules(checkResult)).containsExactly(SafetyRule.HONEST_BUSY);
     assertThat(checkResult.findings().get(0).nanos()).isEqualTo(2065);
   }
@@ -273,17 +244,13 @@ class HistoryCheckerTest {
   void givenBusyAfterReleaseDuringWhichTheProcessLostItsLeases_thenItWasNoLieForTwoTtls() {
     CheckResult checkResult =
         check(
-            "10 A 1002 own-1002 1 0 0",
-            "20 G 1002 own-1002 1 8 0",
-            "30 A 1001 own-1001 1 0 0",
-            "40 G 1001 own-1001 1 7 0",
+            "10/20 G 1002 own-1002 1 8 0",
+            "30/40 G 1001 own-1001 1 7 0",
             "50 S 1001 own-1001 1 7 0",
             "1500 E 1002 own-1002 1 0 0",
             "1510 R 1001 own-1001 1 0 0",
-            "1520 A 1001 own-1001 2 0 1",
-            "1530 B 1001 own-1001 2 0 0",
-            "3600 A 1001 own-1001 3 0 1",
-            "3610 B 1001 own-1001 3 0 0");
+            "1520/1530 B 1001 own-1001 2 0 0",
+            "3600/3610 B 1001 own-1001 3 0 0");
     assertThat(rules(checkResult)).containsExactly(SafetyRule.HONEST_BUSY);
     assertThat(checkResult.findings().get(0).nanos()).isEqualTo(3610);
   }
@@ -292,10 +259,8 @@ class HistoryCheckerTest {
   void givenFairLock_whenTheOvertakenOnesProcessLostItsLeases_thenItHadLostItsPlace() {
     CheckResult checkResult =
         check(
-            "10 A 1001 fair-0 1 0 0",
-            "20 G 1001 fair-0 1 7 0",
-            "25 A 2002 own-2002 1 0 0",
-            "26 G 2002 own-2002 1 7 0",
+            "10/20 G 1001 fair-0 1 7 0",
+            "25/26 G 2002 own-2002 1 7 0",
             "30 A 2001 fair-0 1 0 0",
             "40 Q 2001 fair-0 1 0 0",
             "45 E 2002 own-2002 1 0 0",
@@ -311,8 +276,7 @@ class HistoryCheckerTest {
   void givenWaiterThatIsServedLongAfterTheHolderWasKilled_thenThatWasTooLate() {
     CheckResult checkResult =
         check(
-            "10 A 1001 hot-0 1 0 0",
-            "20 G 1001 hot-0 1 7 0",
+            "10/20 G 1001 hot-0 1 7 0",
             "30 A 2001 hot-0 1 0 0",
             "40 F 1000 kill 0 0 0",
             "40 K 1000 - 0 0 0",
@@ -327,18 +291,15 @@ class HistoryCheckerTest {
     FaultEffect effect = new FaultEffect(DelayBound.STORE, Set.of(SafetyRule.RISING_TOKENS), true);
     return check(
         new HistoryChecker(TTL, PATIENCE, Map.of("power-cut", effect)),
-        "10 A 1001 hot-0 1 0 0",
-        "20 G 1001 hot-0 1 100 0",
+        "10/20 G 1001 hot-0 1 100 0",
         "30 S 1001 hot-0 1 100 0",
         "31 R 1001 hot-0 1 0 0",
         "50 F 0 power-cut 0 0 0",
         "60 H 0 power-cut 0 0 0",
-        "9000 A 1001 hot-0 2 0 0",
-        "9010 G 1001 hot-0 2 101 0",
+        "9000/9010 G 1001 hot-0 2 101 0",
         "9020 S 1001 hot-0 2 101 0",
         "9021 R 1001 hot-0 2 0 0",
-        "9030 A 2001 hot-0 1 0 0",
-        "9040 G 2001 hot-0 1 " + token + " 0");
+        "9030/9040 G 2001 hot-0 1 " + token + " 0");
   }
 
   @Test
@@ -356,8 +317,7 @@ class HistoryCheckerTest {
   private static CheckResult checkObserved(long served) {
     return check(
         new HistoryChecker(TTL, TTL.multipliedBy(2), PATIENCE, EFFECTS),
-        "10 A 1001 hot-0 1 0 0",
-        "20 G 1001 hot-0 1 7 0",
+        "10/20 G 1001 hot-0 1 7 0",
         "25 A 2001 hot-0 1 0 0",
         "40 F 1000 kill 0 0 0",
         "40 K 1000 - 0 0 0",
@@ -375,8 +335,7 @@ class HistoryCheckerTest {
   void givenStoreWithoutTokens_whenAnUpdateIsLost_thenItIsNoFinding_asNothingGuardsTheResource() {
     CheckResult checkResult =
         check(
-            "10 A 1001 hot-0 1 0 0",
-            "20 G 1001 hot-0 1 0 0",
+            "10/20 G 1001 hot-0 1 0 0",
             "21 W 1001 hot-0 1 0 0",
             "22 W 1001 hot-0 1 0 0",
             "99 V 0 hot-0 0 1 0");
@@ -472,8 +431,7 @@ class HistoryCheckerTest {
   /** Checks a holder killed at 40, and the next one at {@code next}; a third holds at the end. */
   private CheckResult checkChain(String fault, long next, long served) {
     return check(
-        "10 A 1001 queue-0 1 0 0",
-        "20 G 1001 queue-0 1 7 0",
+        "10/20 G 1001 queue-0 1 7 0",
         "30 A 2001 queue-0 1 0 0",
         "35 A 3001 queue-0 1 0 0",
         "40 F 1000 " + fault + " 0 0 0",
@@ -483,8 +441,7 @@ class HistoryCheckerTest {
         next + " K 2000 - 0 0 0",
         next + 5 + " H 2000 " + fault + " 0 0 0",
         served + " G 3001 queue-0 1 8 0",
-        "9000000000 A 3001 queue-0 2 0 0",
-        "9000000001 G 3001 queue-0 2 9 0");
+        "9000000000/9000000001 G 3001 queue-0 2 9 0");
   }
 
   @Test
@@ -515,8 +472,7 @@ class HistoryCheckerTest {
   void givenLockThatNobodyGetsAfterTheLastFault_thenItDidNotRecover() {
     CheckResult checkResult =
         check(
-            "10 A 1001 hot-0 1 0 0",
-            "20 G 1001 hot-0 1 7 0",
+            "10/20 G 1001 hot-0 1 7 0",
             "30 R 1001 hot-0 1 0 0",
             "40 F 0 server-pause 0 0 0",
             "50 H 0 server-pause 0 0 0",
@@ -529,8 +485,7 @@ class HistoryCheckerTest {
   void givenLockThatNobodyWantsAfterTheLastFault_thenNothingIsSaidOfIt() {
     CheckResult checkResult =
         check(
-            "10 A 1001 hot-0 1 0 0",
-            "20 G 1001 hot-0 1 7 0",
+            "10/20 G 1001 hot-0 1 7 0",
             "30 R 1001 hot-0 1 0 0",
             "40 F 0 server-pause 0 0 0",
             "50 H 0 server-pause 0 0 0");
@@ -548,12 +503,11 @@ class HistoryCheckerTest {
   private CheckResult checkHandOff(long served, String... more) {
     for (String line :
         List.of(
-            "10 A 1001 hot-0 1 0 0",
-            "20 G 1001 hot-0 1 7 0",
+            "10/20 G 1001 hot-0 1 7 0",
             "30 A 2001 hot-0 1 0 0",
             "40 R 1001 hot-0 1 0 0",
             served + " G 2001 hot-0 1 8 0")) {
-      historyChecker.take(HistoryEvent.parse(line));
+      take(historyChecker, line);
     }
     return check(more);
   }
@@ -586,7 +540,7 @@ class HistoryCheckerTest {
       free += gap + 1;
       lines.add(free + " R " + (2001 + i) + " crowd-0 1 0 0");
     }
-    lines.forEach(line -> historyChecker.take(HistoryEvent.parse(line)));
+    lines.forEach(line -> take(historyChecker, line));
     return historyChecker.check(true, Duration.ofNanos(delay));
   }
 
@@ -621,13 +575,11 @@ class HistoryCheckerTest {
   void givenWaiterThatGivesUpThoughNobodyHolds_thenItWasWokenTooLate() {
     CheckResult checkResult =
         check(
-            "10 A 1001 hot-0 1 0 0",
-            "20 G 1001 hot-0 1 7 0",
+            "10/20 G 1001 hot-0 1 7 0",
             "40 R 1001 hot-0 1 0 0",
             "50 A 2001 hot-0 1 0 0",
             "2000 T 2001 hot-0 1 0 0",
-            "2100 A 3001 hot-0 1 0 0",
-            "2110 G 3001 hot-0 1 8 0");
+            "2100/2110 G 3001 hot-0 1 8 0");
     assertThat(rules(checkResult)).containsExactly(SafetyRule.WAKE_UP);
   }
 
@@ -652,15 +604,13 @@ class HistoryCheckerTest {
   /** Checks a holder paused from 40 to 2540, and a waiter that holds then. */
   private CheckResult checkStop(String fault, long served) {
     return check(
-        "10 A 1001 hot-0 1 0 0",
-        "20 G 1001 hot-0 1 7 0",
+        "10/20 G 1001 hot-0 1 7 0",
         "30 A 2001 hot-0 1 0 0",
         "40 F 1000 " + fault + " 0 0 0",
         served + " G 2001 hot-0 1 8 0",
         "2540 H 1000 " + fault + " 0 0 0",
         "2550 E 1001 hot-0 1 0 0",
-        "9000000000 A 1001 hot-0 2 0 0",
-        "9000000001 G 1001 hot-0 2 9 0");
+        "9000000000/9000000001 G 1001 hot-0 2 9 0");
   }
 
   @Test
@@ -699,19 +649,15 @@ class HistoryCheckerTest {
   void givenBusyWhileTheStoreCouldNotBeReached_thenItWasALie_unlessTheProcessHeldItself() {
     CheckResult checkResult =
         check(
-            "10 A 1001 hot-0 1 0 0",
-            "20 G 1001 hot-0 1 7 0",
+            "10/20 G 1001 hot-0 1 7 0",
             "30 F 0 server-pause 0 0 0",
             "31 D 0 server-pause 0 0 0",
-            "40 A 2001 hot-0 1 0 1",
-            "50 B 2001 hot-0 1 0 0",
-            "40 A 1002 hot-0 1 0 1",
-            "50 B 1002 hot-0 1 0 0",
+            "40/50 B 2001 hot-0 1 0 0",
+            "40/50 B 1002 hot-0 1 0 0",
             "60 U 0 server-pause 0 0 0",
             "61 H 0 server-pause 0 0 0",
             "70 R 1001 hot-0 1 0 0",
-            "71 A 1001 hot-0 2 0 0",
-            "72 G 1001 hot-0 2 9 0");
+            "71/72 G 1001 hot-0 2 9 0");
     assertThat(rules(checkResult)).containsExactly(SafetyRule.OUTAGE);
     assertThat(checkResult.findings().get(0).text()).contains("worker 2001");
   }
@@ -720,8 +666,7 @@ class HistoryCheckerTest {
   void givenFairLock_whenOneInTheQueueIsOvertaken_thenThatIsFound_andOthersAreNot() {
     CheckResult checkResult =
         check(
-            "10 A 1001 fair-0 1 0 0",
-            "20 G 1001 fair-0 1 7 0",
+            "10/20 G 1001 fair-0 1 7 0",
             "30 A 2001 fair-0 1 0 0",
             "40 Q 2001 fair-0 1 0 0",
             "50 A 3001 fair-0 1 0 0",
@@ -737,8 +682,7 @@ class HistoryCheckerTest {
   void givenFairLock_whenWhoAskedLaterMayHaveQueuedFirst_thenNothingIsFound() {
     CheckResult checkResult =
         check(
-            "10 A 1001 fair-0 1 0 0",
-            "20 G 1001 fair-0 1 7 0",
+            "10/20 G 1001 fair-0 1 7 0",
             "30 A 2001 fair-0 1 0 0",
             "35 A 3001 fair-0 1 0 0",
             "40 Q 2001 fair-0 1 0 0",
@@ -799,7 +743,7 @@ class HistoryCheckerTest {
   @Test
   void givenTheSameOnAStoreThatServesNotAll_thenItIsCounted() {
     for (String line : starving()) {
-      historyChecker.take(HistoryEvent.parse(line));
+      take(historyChecker, line);
     }
     CheckResult result = historyChecker.check(false, Duration.ZERO);
     assertThat(result.isClean()).isTrue();

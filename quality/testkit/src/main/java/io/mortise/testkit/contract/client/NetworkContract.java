@@ -24,7 +24,6 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -32,7 +31,6 @@ import org.junit.jupiter.api.Timeout;
  * Requirements on a store over a faulty network: each try ends within the timeout, connections
  * forgotten by a firewall are replaced, and the store recovers afterwards.
  */
-@Tag("extended")
 @Timeout(300)
 public abstract class NetworkContract {
   private static final Pattern PORT = Pattern.compile(":(\\d+)");

@@ -3,7 +3,7 @@ package io.mortise.zookeeper.internal.queue;
 import io.mortise.LockName;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
-import io.mortise.support.internal.store.Refusals;
+import io.mortise.support.internal.session.Refusals;
 import io.mortise.zookeeper.internal.node.AttemptIndex;
 import io.mortise.zookeeper.internal.node.MultiRead.NodeContent;
 import io.mortise.zookeeper.internal.node.NodeData;

@@ -7,7 +7,7 @@ import io.mortise.spi.Reply.AttemptState;
 import io.mortise.spi.Reply.EndReason;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
-import io.mortise.support.internal.store.Refusals;
+import io.mortise.support.internal.session.Refusals;
 import io.mortise.zookeeper.internal.node.EndedAttempts;
 import io.mortise.zookeeper.internal.node.EndedAttempts.AttemptEnd;
 import io.mortise.zookeeper.internal.queue.ZooKeeperAttempt.NodeState;
