@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
  * The documents of locks that this process has encoded lately, by their texts: written or not, a
  * text has one meaning. The next step of such a lock need not decode it. Bounded; thread-safe.
  *
- * <p>Steps share a document and change none. One with a queue or an eviction is not kept: other
- * processes write it, and {@link LockDocument#observeEvictions} changes it.
+ * <p>Steps share a document and change none. One with a queue is not kept, since other processes
+ * write it; nor one with an eviction or an at-least time, which an observation changes.
  */
 public final class DecodedLocks {
   private static final int SLOTS = 1_024;
@@ -25,9 +25,7 @@ public final class DecodedLocks {
   /** Encodes a document, which nobody changes any more. */
   public String encode(LockDocument lock) {
     String text = DocumentCodec.encode(lock);
-    if (text.length() <= LONGEST
-        && lock.queue.isEmpty()
-        && lock.holders.values().stream().noneMatch(hold -> hold.evicted)) {
+    if (text.length() <= LONGEST && lock.queue.isEmpty() && !lock.isObserved()) {
       slots.set(slot(lock.name), new DecodedLock(text, lock));
     }
     return text;
