@@ -5,9 +5,10 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Terms of a hold that the store itself keeps, also after the holder's process has died.
+ * Terms of a hold. The store keeps them, also after the holder's process has died; a store without
+ * {@link io.mortise.spi.Capability#AT_MOST} leaves that time to the holder's engine.
  *
- * @param atMost the lock is free no later than this after the grant; null for no such limit
+ * @param atMost the hold ends no later than this after the grant; null for no such limit
  * @param atLeast the lock is not free before this after the grant, even if the hold is released or
  *     the holder dies; null for none
  * @param label shown to people, at most 100 characters; never interpreted

@@ -119,7 +119,6 @@ public interface Lease extends AutoCloseable {
    * @throws LeaseLostException if the lease is lost
    * @throws LeaseInDoubtException as {@link #ensureValid()}
    * @throws IllegalStateException if it was released
-   * @throws UnsupportedByStoreException if the store keeps no at-most times
    * @throws StoreUnavailableException if the store does not answer; the old time, or the new one,
    *     is in force
    */

@@ -88,8 +88,8 @@ public final class LockOptions {
   }
 
   /**
-   * The store frees the lock no later than this after the grant, renewed or not. For jobs that must
-   * not hold for ever.
+   * The hold ends no later than this after the grant, renewed or not. For jobs that must not hold
+   * for ever.
    *
    * @throws IllegalArgumentException if it is not within 1 ms and 10 years, or shorter than the
    *     at-least time, or if these options are sticky

@@ -29,10 +29,13 @@ public record StoreInfo(String display, Set<Feature> features, Duration shortest
     SHARED,
     /** {@link io.mortise.LockClient#semaphore}. */
     PERMITS,
-    /** {@link io.mortise.LockOptions#withAtMost}. */
-    AT_MOST,
     /** {@link io.mortise.LockOptions#withAtLeast}. */
     AT_LEAST,
+    /**
+     * The store counts at-least times itself. Without this, processes do, from when each has seen
+     * that the lock is held or shut: a process that has just started finds it shut.
+     */
+    COUNTS_AT_LEAST,
     /** {@link io.mortise.Lease#fencingToken}. */
     FENCING_TOKENS,
     /** {@link io.mortise.Lease#downgrade}. */

@@ -30,7 +30,7 @@ public enum Capability {
   SHARED,
   /** Semaphores. */
   PERMITS,
-  /** {@link HoldTerms#atMost()}. */
+  /** {@link HoldTerms#atMost()}. Without it the engine ends the hold, and no request names it. */
   AT_MOST,
   /** {@link HoldTerms#atLeast()}. */
   AT_LEAST,

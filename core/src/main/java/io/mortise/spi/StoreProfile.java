@@ -27,8 +27,7 @@ public record StoreProfile(
   static final String FULL_STORES = "jdbc:, redis:, zk:, etcd:, consul:, nats:, dynamodb: or mem:";
 
   private static final String TIMED_STORES =
-      "jdbc:postgresql:, jdbc:mysql:, jdbc:mariadb:, jdbc:sqlite: or redis: without strict expiry, or"
-          + " mem:";
+      "jdbc: or redis: without strict expiry, etcd:, consul:, nats:, dynamodb: or mem:";
 
   /** Copies the set. */
   public StoreProfile {
@@ -83,10 +82,6 @@ public record StoreProfile(
       case SHARED ->
           "has no read/write locks (SHARED). Take one that has them: " + FULL_STORES + ".";
       case PERMITS -> "has no semaphores (PERMITS). Take one that has them: " + FULL_STORES + ".";
-      case AT_MOST ->
-          "keeps no at-most times (AT_MOST). Leave the time out, or take one that keeps them: "
-              + TIMED_STORES
-              + ".";
       case AT_LEAST ->
           "keeps no at-least times (AT_LEAST). Leave the time out, or take one that keeps them: "
               + TIMED_STORES

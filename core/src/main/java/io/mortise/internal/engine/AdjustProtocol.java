@@ -121,11 +121,12 @@ final class AdjustProtocol {
       boolean capped = terms.atMost() != null && settings.rules().expectsStragglers();
       Validity meanwhile = capped ? shortened(session, before, sent, terms) : before;
       hang(stripe, claim, lease, meanwhile);
-      PendingAdjust pendingAdjust = new PendingAdjust(sent, mode, before, meanwhile);
+      PendingAdjust pendingAdjust =
+          new PendingAdjust(sent, mode, terms.atMost(), before, meanwhile);
       stripe.emit(
           new ClaimEffect.Send(
               session,
-              new Request.Adjust(claim.name(), attempt, mode, terms, 0, 0),
+              new Request.Adjust(claim.name(), attempt, mode, settings.sent(terms), 0, 0),
               false,
               reply -> {
                 adjusted(stripe, claim, lease, pendingAdjust, reply);
@@ -138,7 +139,12 @@ final class AdjustProtocol {
   }
 
   /** A change in flight: the validity of the lease before it, and until its answer. */
-  private record PendingAdjust(SentRequest sent, Mode mode, Validity before, Validity meanwhile) {}
+  private record PendingAdjust(
+      SentRequest sent,
+      Mode mode,
+      @Nullable Duration atMost,
+      Validity before,
+      Validity meanwhile) {}
 
   /**
    * The validity while an at-most time is in flight. From its sending on, a longer one cannot be
@@ -210,7 +216,9 @@ final class AdjustProtocol {
       PendingAdjust pendingAdjust,
       Reply.Granted granted) {
     claim.narrowed(pendingAdjust.mode());
-    Duration atMost = granted.atMostLeft();
+    Duration left = granted.atMostLeft();
+    // A store without at-most times leaves them to the engine.
+    Duration atMost = left == null ? pendingAdjust.atMost() : left;
     if (atMost != null) {
       Validity.RecentAtMost recentAtMost =
           lease.validity() instanceof Validity.Capped capped ? capped.shortest() : null;

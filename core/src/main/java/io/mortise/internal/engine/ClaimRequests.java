@@ -163,7 +163,7 @@ final class ClaimRequests {
                 attempt,
                 claim.mode(),
                 queue,
-                claim.terms(),
+                settings.sent(claim.terms()),
                 tokens(claim, attempt),
                 settings.takesFloor() && session.incarnationChanges() > 0 ? claim.tokenFloor() : 0,
                 provenDead),

@@ -185,7 +185,9 @@ final class ClaimTransitions {
     boolean countsVotes = votes != null && settings.rules().countsVotes();
     Validity validity =
         countsVotes ? new Validity.ByQuorum(session, Objects.requireNonNull(votes)) : session;
-    Duration atMost = granted.atMostLeft();
+    Duration left = granted.atMostLeft();
+    // A store without at-most times leaves them to the engine.
+    Duration atMost = left == null ? claim.terms().atMost() : left;
     if (atMost != null) {
       validity = timed(session, validity, sent, atMost, null);
     }

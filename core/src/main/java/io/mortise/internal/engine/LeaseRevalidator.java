@@ -194,19 +194,18 @@ final class LeaseRevalidator {
       Reply.Granted granted) {
     LiveSession session = claim.openSession();
     LeaseImpl lease = revalidation.lease();
-    if (granted.atMostLeft() == null) {
-      lease.validity(session);
-      claim.stopTimer();
-    } else {
+    Validity before = revalidation.validity().before();
+    Validity validity = session;
+    if (granted.atMostLeft() != null) {
       Validity.RecentAtMost recentAtMost =
-          revalidation.validity().before() instanceof Validity.Capped capped
-              ? capped.shortest()
-              : null;
-      Validity.Capped capped =
-          transitions.timed(session, session, sent, granted.atMostLeft(), recentAtMost);
-      lease.validity(capped);
-      transitions.watch(stripe, claim, capped);
+          before instanceof Validity.Capped capped ? capped.shortest() : null;
+      validity = transitions.timed(session, session, sent, granted.atMostLeft(), recentAtMost);
+    } else if (before instanceof Validity.Capped) {
+      // Only the engine keeps its at-most time.
+      validity = before;
     }
+    lease.validity(validity);
+    transitions.watch(stripe, claim, validity);
     if (granted.wanted()) {
       claim.wanted(settings.now());
     }

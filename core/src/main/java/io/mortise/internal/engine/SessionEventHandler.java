@@ -146,7 +146,8 @@ final class SessionEventHandler {
       return;
     }
     long inFlight = settings.inFlightNanos();
-    if (granted.timed() || session.mayBeOutdated(settings.now(), inFlight)) {
+    boolean timed = granted.timed() || claim.terms().atMost() != null;
+    if (timed || session.mayBeOutdated(settings.now(), inFlight)) {
       // The rest of its at-most time needs an answer whose sending time is known. Only such an
       // answer cannot come from a demoted primary.
       requests.pollNow(stripe, claim);

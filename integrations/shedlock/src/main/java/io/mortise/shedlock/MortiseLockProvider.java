@@ -3,28 +3,23 @@ package io.mortise.shedlock;
 import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.LockOptions;
-import io.mortise.admin.LockAdmin;
-import io.mortise.admin.StoreInfo;
-import io.mortise.admin.StoreInfo.Feature;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
 import net.javacrumbs.shedlock.core.ExtensibleLockProvider;
 import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.SimpleLock;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * ShedLock's lock provider over a lock client: the one bean to replace. The name of a ShedLock lock
  * is the name of the lock in the store.
  *
- * <p>Times are counted from the grant, by the store's clock; the hosts' clocks do not matter.
+ * <p>Times are counted from the grant; the hosts' times of day do not matter.
  *
  * <ul>
  *   <li>{@code lockAtMostFor} ends the lock no later than this, however long the task runs. A
  *       crashed process's lock is free earlier, after the TTL of its client. See {@link
- *       #withoutAtMost()}. A store without at-most times ignores it, as ShedLock allows.
+ *       #withoutAtMost()}.
  *   <li>{@code lockAtLeastFor} keeps the lock shut, also after a crash. A store without at-least
  *       times refuses it.
  * </ul>
@@ -35,7 +30,6 @@ import org.slf4j.LoggerFactory;
  * as ShedLock demands. Thread-safe. The caller closes the client.
  */
 public final class MortiseLockProvider implements ExtensibleLockProvider {
-  private static final Logger log = LoggerFactory.getLogger(MortiseLockProvider.class);
   private static final Duration SHORTEST = Duration.ofMillis(1);
 
   private final LockClient client;
@@ -55,20 +49,11 @@ public final class MortiseLockProvider implements ExtensibleLockProvider {
    * @throws IllegalStateException if the client is closed
    */
   public static MortiseLockProvider over(LockClient client) {
-    LockAdmin admin = client.admin();
-    if (admin == null) {
+    if (client.admin() == null) {
       throw new IllegalArgumentException(
           "This LockClient is a mock, which locks nothing. Use @MemoryLocks in tests, or a client of mem:.");
     }
-    StoreInfo store = admin.store();
-    boolean atMostApplies = store.has(Feature.AT_MOST);
-    if (!atMostApplies) {
-      log.info(
-          "Store {} keeps no at-most times, so lockAtMostFor of ShedLock is not applied. Locks of"
-              + " a dead process are free after the TTL of its client.",
-          store.display());
-    }
-    return new MortiseLockProvider(client, new ThreadLeases(), atMostApplies);
+    return new MortiseLockProvider(client, new ThreadLeases(), true);
   }
 
   /**

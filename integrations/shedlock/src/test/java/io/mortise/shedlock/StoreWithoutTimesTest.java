@@ -12,12 +12,12 @@ import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.SimpleLock;
 import org.junit.jupiter.api.Test;
 
-/** Plain Redis keys have neither at-most nor at-least times. */
+/** Plain Redis keys have no at-least times. The client keeps at-most times itself. */
 class StoreWithoutTimesTest {
   private static final Duration MINUTE = Duration.ofMinutes(1);
 
   @Test
-  void givenStoreWithoutTimes_thenAtMostIsIgnored_andAtLeastIsRefusedByName() {
+  void givenStoreWithoutTimes_thenAtMostIsKept_andAtLeastIsRefusedByName() {
     String url =
         TestStore.REDIS
             .newUrl()

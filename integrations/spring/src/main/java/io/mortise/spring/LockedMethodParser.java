@@ -391,9 +391,6 @@ final class LockedMethodParser {
     if (plan.shared()) {
       refuse(store, StoreInfo.Feature.SHARED, "shared locks", "mode");
     }
-    if (plan.options().terms().atMost() != null) {
-      refuse(store, StoreInfo.Feature.AT_MOST, "at-most times", "atMost");
-    }
     if (plan.options().terms().atLeast() != null) {
       refuse(store, StoreInfo.Feature.AT_LEAST, "at-least times", "atLeast");
     }

@@ -14,8 +14,12 @@ enum DocumentFlaw {
   COUNTS_BEATS(MissingRule.COUNTS_RENEWALS, 812, "exclusion, bond"),
   /** A recreated session counts its renewals from 0. */
   COUNTS_FROM_ZERO(MissingRule.COUNTS_FROM_VERSION, 770, "exclusion, bond, checking resource"),
+  /** An at-least time that starts again is counted from its first start. */
+  COUNTS_FROM_THE_FIRST_START(MissingRule.COUNTS_FROM_LAST_START, 4691, "at least"),
+  /** The end of an at-least time is the time of day that its writer expected. */
+  BELIEVES_THE_WRITERS_CLOCK(MissingRule.COUNTS_FROM_FIRST_SIGHT, 1880, "at least"),
   /** An observer waits for half of a TTL only. */
-  COUNTS_HALF_A_TTL(null, 53, "exclusion, bond, checking resource");
+  COUNTS_HALF_A_TTL(null, 53, "exclusion, bond, checking resource, at least");
 
   final @Nullable MissingRule rule;
 

@@ -48,6 +48,10 @@ final class SimDocumentServer extends SimServer {
   private final TreeMap<String, VersionedText> documents = new TreeMap<>();
   private final Map<String, Map<SimDocumentStore, Runnable>> watches = new HashMap<>();
   private final Map<SessionId, Long> livesUntil = new HashMap<>();
+
+  /** How often the at-least time of a hold was started. */
+  private final Map<AttemptId, Long> starts = new HashMap<>();
+
   private final LockStore operator;
   private long version = 1;
   private long removed;
@@ -185,11 +189,25 @@ final class SimDocumentServer extends SimServer {
     } else if (fields[0].equals("hold")) {
       long token = Long.parseLong(fields[4]);
       long atLeastUntil = Long.parseLong(fields[7]);
-      invariantChecker.minted(name, attempt, token, Integer.parseInt(fields[5]), micros());
-      if (atLeastUntil > 0) {
+      long now = hasClock ? micros() : trueMicros();
+      invariantChecker.minted(name, attempt, token, Integer.parseInt(fields[5]), now);
+      if (hasClock && atLeastUntil > 0) {
         invariantChecker.shut(name, attempt, atLeastUntil);
       }
+    } else if (!hasClock && (fields[0].equals("least") || fields[0].equals("shut"))) {
+      // A step that starts the time again may also end the hold.
+      long start = Long.parseLong(fields[2]);
+      Long before = starts.put(attempt, start);
+      if (before == null || before != start) {
+        long length = Long.parseLong(fields[3]);
+        // A millisecond takes the time back.
+        invariantChecker.shut(name, attempt, trueMicros() + (length <= 1_000 ? 0 : length));
+      }
     }
+  }
+
+  private long trueMicros() {
+    return virtualTimeScheduler.now() / 1000;
   }
 
   // ---- Faults: only those of a store of documents ----

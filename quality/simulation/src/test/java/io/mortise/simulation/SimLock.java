@@ -32,7 +32,7 @@ final class SimLock {
 
   SimLock(int number, SplittableRandom random, SimSettings simSettings) {
     Kind drawn = Kind.values()[random.nextInt(Kind.values().length)];
-    boolean keepsTimes = simSettings.capabilities.contains(Capability.AT_MOST);
+    boolean keepsTimes = simSettings.capabilities.contains(Capability.AT_LEAST);
     this.kind = drawn == Kind.TIMED && !keepsTimes ? Kind.FAIR : drawn;
     this.name = kind.name().toLowerCase(java.util.Locale.ROOT) + "-" + number;
     this.permits = random.nextInt(2, 5);

@@ -27,7 +27,15 @@ public enum TestStore {
   /** A PostgreSQL server from the PATH. */
   POSTGRESQL,
   /** A Redis server: the one that the artifact embedded-redis carries, or else from the PATH. */
-  REDIS;
+  REDIS,
+  /** An etcd server from the PATH. */
+  ETCD,
+  /** A Consul server from the PATH. */
+  CONSUL,
+  /** A NATS server from the PATH. */
+  NATS,
+  /** Dynalite, from npm, for modules of this build. */
+  DYNAMODB;
 
   private static final AtomicInteger NAMES = new AtomicInteger();
   private static final Map<TestStore, String> OPENED = new EnumMap<>(TestStore.class);
@@ -45,7 +53,8 @@ public enum TestStore {
       case MEMORY -> "mem:" + name;
       case SQLITE -> "jdbc:sqlite:" + opened() + "/" + name + ".db";
       case POSTGRESQL -> opened() + "&max-in-flight=20s&namespace=" + name;
-      case REDIS -> opened() + "?timeout=20s&namespace=" + name;
+      case REDIS, ETCD, CONSUL, NATS -> opened() + "?timeout=20s&namespace=" + name;
+      case DYNAMODB -> opened() + "?create=true&poll=20ms&timeout=20s&namespace=" + name;
     };
   }
 
@@ -64,6 +73,16 @@ public enum TestStore {
           RedisServer.start(
                   required(RedisServer.bundled().or(() -> RedisServer.installed(6)), store))
               .url();
+      case ETCD -> EtcdServer.start(required(EtcdServer.installed(), store)).url();
+      case CONSUL -> ConsulServer.start(required(ConsulServer.installed(), store)).url();
+      case NATS -> NatsServer.start(required(NatsServer.installed(), store)).url();
+      case DYNAMODB -> {
+        // The emulator does not check them.
+        System.setProperty("aws.accessKeyId", "test");
+        System.setProperty("aws.secretAccessKey", "test");
+        Path packages = Path.of("../../stores/dynamodb/src/test/dynalite");
+        yield DynaliteServer.start(required(DynaliteServer.install(packages), store)).url();
+      }
     };
   }
 

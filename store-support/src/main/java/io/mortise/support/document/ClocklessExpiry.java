@@ -5,13 +5,19 @@ import io.mortise.spi.SessionId;
 import io.mortise.spi.time.Ticker;
 import io.mortise.support.liveness.BeatMonitor;
 import io.mortise.support.table.LockRecord;
+import io.mortise.support.table.LockRecord.AtLeastTime;
 import io.mortise.support.table.SessionDocument;
 import java.time.Duration;
 
 /**
  * Replaces the clock of a server that has none. A session ends when this process has seen no
  * renewal of it for a whole TTL. A hold that an operator has closed ends when this process has seen
- * it for the same time. Thread-safe.
+ * it for the same time. An at-least time is over when this process has known of it for as long.
+ * Thread-safe.
+ *
+ * <p>An at-least time belongs to an attempt and a start of it, and keeps both when the hold ends.
+ * So no other change of the lock's document starts it anew, and an observer that saw the hold
+ * counts on.
  *
  * <p>It counts renewals, not beats: a renewal whose answer was lost is sent again with the same
  * beat, and its owner counts from the sending of the last of them
@@ -21,16 +27,20 @@ import java.time.Duration;
  * those of sessions that steps of locks have met.
  */
 final class ClocklessExpiry {
+  private static final Duration TAKEN_BACK = Duration.ofMillis(1);
+
   private final DocumentRules rules;
   private final BeatMonitor<SessionId> renewals;
   private final BeatMonitor<SessionId> swept;
   private final BeatMonitor<AttemptId> evictions;
+  private final BeatMonitor<AttemptId> atLeasts;
 
   ClocklessExpiry(Ticker ticker, DocumentRules rules) {
     this.rules = rules;
     this.renewals = new BeatMonitor<>(ticker);
     this.swept = BeatMonitor.ofRounds(ticker);
     this.evictions = new BeatMonitor<>(ticker);
+    this.atLeasts = new BeatMonitor<>(ticker);
   }
 
   /** Records a session that was read just now; to be called after it was received. */
@@ -70,5 +80,17 @@ final class ClocklessExpiry {
    */
   long shutFor(AttemptId hold, Duration ttl) {
     return ttl.isZero() ? LockRecord.NEVER : LockRecord.micros(evictions.left(hold, 0, ttl));
+  }
+
+  /**
+   * Records an at-least time that was read, or whose start was written, just now.
+   *
+   * @return for how many microseconds it goes on; 0 for a millisecond, which takes a time back. A
+   *     process that meets the lock once would find it shut
+   */
+  long atLeastLeft(AttemptId hold, AtLeastTime time) {
+    long start = rules.countsFromLastStart() ? time.start() : 0;
+    Duration left = atLeasts.left(hold, start, time.length());
+    return time.length().compareTo(TAKEN_BACK) <= 0 ? 0 : LockRecord.micros(left.plusNanos(999));
   }
 }

@@ -39,6 +39,19 @@ class DocumentRules {
     return true;
   }
 
+  /** Whether an at-least time that is started again is counted again. */
+  boolean countsFromLastStart() {
+    return true;
+  }
+
+  /**
+   * Whether an at-least time is counted from when this process saw it first. Otherwise the writer's
+   * time of day decides.
+   */
+  boolean countsFromFirstSight() {
+    return true;
+  }
+
   /**
    * The pause of a step after repeated failures, before it reads again.
    *

@@ -41,6 +41,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -65,7 +66,10 @@ import org.jspecify.annotations.Nullable;
  * process's own monotonic clock, and has written that end over the version that it read. Such a
  * server may also execute a write long after its caller gave it up. That write compares the version
  * too, and each end of an attempt writes the lock's document, so an earlier acquire can never be
- * executed after it.
+ * executed after it. At-least times are counted likewise: the record says who keeps the lock shut
+ * and for how long, and a process that has known that for the whole time opens the lock, over the
+ * version that it read. For a process that sees it late, the lock is shut for up to the whole time
+ * once more.
  *
  * <p>Facts expire there by the time of day of the hosts. The lock of a once-only task does not
  * depend on it, but the time for which its result is remembered does.
@@ -92,8 +96,11 @@ public final class DocumentStore implements LockStore {
           Capability.RECORD,
           Capability.FACTS);
 
-  /** The capabilities of a {@linkplain #clockless clockless} store: it keeps no times. */
-  public static final Set<Capability> CAPABILITIES_WITHOUT_CLOCK = withoutTimes();
+  /** The capabilities of a {@linkplain #clockless clockless} store. */
+  public static final Set<Capability> CAPABILITIES_WITHOUT_CLOCK =
+      CAPABILITIES.stream()
+          .filter(capability -> capability != Capability.AT_MOST)
+          .collect(Collectors.toUnmodifiableSet());
 
   /** Renewals are sent each third of a TTL, and take some milliseconds. */
   private static final Duration LEAST_TTL = Duration.ofMillis(500);
@@ -223,12 +230,6 @@ public final class DocumentStore implements LockStore {
     return new StoreProfile(display, capabilities, timeout, LEAST_TTL, EXPIRY_LAG);
   }
 
-  private static Set<Capability> withoutTimes() {
-    EnumSet<Capability> rest = EnumSet.copyOf(CAPABILITIES);
-    rest.removeAll(Set.of(Capability.AT_MOST, Capability.AT_LEAST));
-    return Set.copyOf(rest);
-  }
-
   @Override
   public StoreProfile profile() {
     return profile;
@@ -344,6 +345,7 @@ public final class DocumentStore implements LockStore {
     }
     long now = micros();
     LockDocument lock = DocumentCodec.decode(name, listed.found().text());
+    locks.observeAtLeast(lock, now);
     if (lock == null || lock.isUnused() || (lock.isIdle(now) && !query.idle())) {
       return CompletableFuture.completedFuture(Optional.empty());
     } else if (query.isSummary()) {
@@ -352,7 +354,7 @@ public final class DocumentStore implements LockStore {
     return sessions.withSessions(
         reader,
         liveness -> {
-          locks.observeEvictions(lock, liveness, now);
+          locks.observe(lock, liveness, now);
           return Optional.of(lock.view(liveness, now));
         });
   }

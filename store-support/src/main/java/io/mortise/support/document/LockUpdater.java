@@ -179,7 +179,7 @@ record LockUpdater(SessionDocuments sessions) {
 
   private <T> StepResult<T> apply(
       Step<T> step, @Nullable LockDocument document, VersionedText found, long now) {
-    observeEvictions(document, step.known(), now);
+    observe(document, step.known(), now);
     return LockStep.apply(
         document,
         revision(found),
@@ -195,11 +195,20 @@ record LockUpdater(SessionDocuments sessions) {
         : DocumentUpdater.number(found, LockStep.HIGHEST_REVISION);
   }
 
-  /** Records the holds that an operator has closed. */
-  void observeEvictions(@Nullable LockDocument lock, KnownSessions known, long now) {
+  /** Records the holds that an operator has closed, and the at-least times. */
+  void observe(@Nullable LockDocument lock, KnownSessions known, long now) {
     ClocklessExpiry observer = sessions.observer();
     if (lock != null && observer != null) {
       lock.observeEvictions(hold -> observer.shutFor(hold, known.ttl(hold.session())), now);
+    }
+    observeAtLeast(lock, now);
+  }
+
+  /** Records the at-least times of a document that was read, or written, just now. */
+  void observeAtLeast(@Nullable LockDocument lock, long now) {
+    ClocklessExpiry observer = sessions.observer();
+    if (lock != null && observer != null && updater().rules().countsFromFirstSight()) {
+      lock.observeAtLeast(observer::atLeastLeft, now);
     }
   }
 
@@ -242,6 +251,8 @@ record LockUpdater(SessionDocuments sessions) {
 
   /** Removes and leaves the notes that follow the document. Polls make up for failed ones. */
   private <T> CompletionStage<T> finish(StepResult<T> result) {
+    // A time that this step started counts from here, not from the release.
+    observeAtLeast(result.document(), now());
     if (result.notifications().isEmpty() && result.obsolete().isEmpty()) {
       return CompletableFuture.completedFuture(result.reply());
     }

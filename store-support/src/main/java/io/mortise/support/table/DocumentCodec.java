@@ -13,6 +13,7 @@ import io.mortise.spi.Reply.EndReason;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionNotification;
 import io.mortise.support.internal.session.NotificationBuffer;
+import io.mortise.support.table.LockRecord.AtLeastTime;
 import io.mortise.support.table.LockRecord.EndedAttempt;
 import io.mortise.support.table.LockRecord.HoldEntry;
 import io.mortise.support.table.LockRecord.WaiterEntry;
@@ -57,7 +58,11 @@ public final class DocumentCodec {
     if (end != null) {
       lines.add("end", end.attempt().encoded(), end.was(), end.how());
     }
-    lock.holders.values().forEach(hold -> encode(hold, lines));
+    for (HoldEntry hold : lock.holders.values()) {
+      encode(hold, lines);
+      encode("least", hold.attempt, hold.atLeast, lines);
+    }
+    lock.shutBy.forEach((attempt, time) -> encode("shut", attempt, time, lines));
     lock.queue.values().forEach(waiter -> encode(waiter, lines));
     return lines.toString();
   }
@@ -76,6 +81,13 @@ public final class DocumentCodec {
         hold.noted,
         hold.evicted,
         hold.label);
+  }
+
+  private static void encode(
+      String kind, AttemptId attempt, @Nullable AtLeastTime time, DocumentLines lines) {
+    if (time != null) {
+      lines.add(kind, attempt.encoded(), time.start(), LockRecord.micros(time.length()));
+    }
   }
 
   private static void encode(WaiterEntry waiter, DocumentLines lines) {
@@ -130,6 +142,17 @@ public final class DocumentCodec {
     AttemptId attempt = fields.attempt();
     if (part.equals("end")) {
       lock.lastEnd = new EndedAttempt(attempt, AttemptState.valueOf(fields.text()), fields.end());
+      return;
+    } else if (part.equals("least")) {
+      HoldEntry hold = lock.holders.get(attempt);
+      if (hold == null) {
+        throw new IllegalArgumentException("The at-least time of no hold.");
+      }
+      once(hold.atLeast);
+      hold.atLeast = fields.atLeast();
+      return;
+    } else if (part.equals("shut")) {
+      once(lock.shutBy.put(attempt, fields.atLeast()));
       return;
     }
     long since = fields.moment();
@@ -399,6 +422,11 @@ public final class DocumentCodec {
       String moment = text();
       next--;
       return moment.equals(Long.toString(LockRecord.NEVER)) ? number(0, Long.MAX_VALUE) : moment();
+    }
+
+    AtLeastTime atLeast() {
+      return new AtLeastTime(
+          number(1, HIGHEST_COUNT), LockRecord.duration(number(0, FARTHEST_MICROS / 2)));
     }
 
     boolean flag() {

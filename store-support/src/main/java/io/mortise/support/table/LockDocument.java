@@ -14,6 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.ToLongBiFunction;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -30,6 +31,9 @@ public final class LockDocument extends LockRecord {
 
   /** All ends, in a store whose records remember more than the last. */
   final Map<AttemptId, EndedAttempt> ends = new HashMap<>();
+
+  /** In a clockless store: the ended holds whose at-least times keep the lock shut. */
+  final Map<AttemptId, AtLeastTime> shutBy = new LinkedHashMap<>();
 
   /** The maximum number of waiters that are shown. */
   private static final int SHOWN = 1000;
@@ -53,6 +57,8 @@ public final class LockDocument extends LockRecord {
     copy.queue.putAll(queue);
     copy.tickets.putAll(tickets);
     copy.ends.putAll(ends);
+    copy.shutBy.putAll(shutBy);
+    copy.dirty = dirty;
     return copy;
   }
 
@@ -79,6 +85,29 @@ public final class LockDocument extends LockRecord {
       if (hold.evicted) {
         long standsFor = left.applyAsLong(hold.attempt);
         hold.atMostUntil = standsFor == LockRecord.NEVER ? hold.atMostUntil : now + standsFor;
+      }
+    }
+  }
+
+  /**
+   * In a clockless store: sets the ends of at-least times, which are those of this process, and
+   * forgets those that are over. The next step writes that.
+   *
+   * @param left for how many microseconds an at-least time of a hold goes on
+   */
+  public void observeAtLeast(ToLongBiFunction<AttemptId, AtLeastTime> left, long now) {
+    for (HoldEntry hold : holders.values()) {
+      AtLeastTime time = hold.atLeast;
+      hold.atLeastUntil = time == null ? 0 : now + left.applyAsLong(hold.attempt, time);
+    }
+    shutUntil = 0;
+    for (Map.Entry<AttemptId, AtLeastTime> ended : List.copyOf(shutBy.entrySet())) {
+      long still = left.applyAsLong(ended.getKey(), ended.getValue());
+      if (still == 0) {
+        shutBy.remove(ended.getKey());
+        dirty = true;
+      } else {
+        shutUntil = Math.max(shutUntil, now + still);
       }
     }
   }

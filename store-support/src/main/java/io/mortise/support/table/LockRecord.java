@@ -108,6 +108,9 @@ public class LockRecord {
     /** The time until which the lock stays shut if the hold ends before; 0 for none. */
     public long atLeastUntil;
 
+    /** The same as a length; null for none. */
+    public @Nullable AtLeastTime atLeast;
+
     /** Whether its owner knows that others want the lock. */
     public boolean told;
 
@@ -131,6 +134,7 @@ public class LockRecord {
       copy.tokens = tokens;
       copy.atMostUntil = atMostUntil;
       copy.atLeastUntil = atLeastUntil;
+      copy.atLeast = atLeast;
       copy.told = told;
       copy.noted = noted;
       copy.evicted = evicted;
@@ -144,13 +148,27 @@ public class LockRecord {
       }
       if (terms.atLeast() != null) {
         atLeastUntil = now + micros(terms.atLeast());
+        atLeast = new AtLeastTime(atLeast == null ? 1 : atLeast.start() + 1, terms.atLeast());
       }
+    }
+
+    /** The lock does not stay shut after it. */
+    final void dropAtLeast() {
+      atLeastUntil = 0;
+      atLeast = null;
     }
 
     final boolean isOver(long now) {
       return atMostUntil <= now;
     }
   }
+
+  /**
+   * An at-least time without a clock.
+   *
+   * @param start counts how often it was started: an observer counts from the last start
+   */
+  public record AtLeastTime(long start, Duration length) {}
 
   /**
    * One attempt in the queue.

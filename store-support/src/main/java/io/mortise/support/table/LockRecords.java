@@ -31,6 +31,11 @@ public interface LockRecords<L extends LockRecord, X extends Exception> {
   /** Creates the record of a lock that has none. */
   L create(LockName name, int capacity, long now) throws X;
 
+  /** Keeps the lock shut for the at-least time of a hold that ends. */
+  default void shut(L lock, HoldEntry hold, long now) {
+    lock.shutUntil = Math.max(lock.shutUntil, hold.atLeastUntil);
+  }
+
   /** Writes the record if it is {@linkplain LockRecord#dirty dirty}. */
   void save(L lock) throws X;
 

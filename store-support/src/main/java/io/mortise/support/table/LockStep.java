@@ -169,7 +169,18 @@ public final class LockStep implements LockRecords<LockDocument, RuntimeExceptio
   }
 
   @Override
+  public void shut(LockDocument lock, HoldEntry hold, long now) {
+    LockRecords.super.shut(lock, hold, now);
+    if (revision != BY_CLOCK && hold.atLeast != null && hold.atLeastUntil > now) {
+      lock.shutBy.put(hold.attempt, hold.atLeast);
+    }
+  }
+
+  @Override
   public void save(LockDocument lock) {
+    if (lock.shutUntil == 0) {
+      lock.shutBy.clear();
+    }
     changed |= lock.dirty;
     lock.dirty = false;
   }

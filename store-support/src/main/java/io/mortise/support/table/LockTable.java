@@ -347,7 +347,7 @@ public final class LockTable<L extends LockRecord, X extends Exception> {
     boolean more = false;
     if (hold != null) {
       was = AttemptState.HELD;
-      hold.atLeastUntil = 0;
+      hold.dropAtLeast();
       long sessionEnd = eviction == Eviction.CLOSE ? records.settledEnd(attempt.session(), now) : 0;
       if (sessionEnd > 0) {
         close(lock, hold, sessionEnd, now);
@@ -452,7 +452,7 @@ public final class LockTable<L extends LockRecord, X extends Exception> {
   private EndedAttempt end(L lock, HoldEntry hold, EndReason endReason, long now) throws X {
     records.remove(lock, hold);
     lock.used -= hold.weight;
-    lock.shutUntil = Math.max(lock.shutUntil, hold.atLeastUntil);
+    records.shut(lock, hold, now);
     EndedAttempt ended = new EndedAttempt(hold.attempt, AttemptState.HELD, endReason);
     records.remember(lock, ended);
     if (hold.noted && rules.forgetsNotificationsOfEnded()) {

@@ -46,10 +46,10 @@ class MemcachedAccessTest {
       assertThatThrownBy(() -> client.semaphore("x", 3).permits(1).acquire())
           .isInstanceOf(UnsupportedByStoreException.class)
           .hasMessageContaining("PERMITS");
-      LockOptions atMost = LockOptions.DEFAULTS.withAtMost(WAIT);
-      assertThatThrownBy(() -> client.lock("x", atMost).acquire())
+      LockOptions atLeast = LockOptions.DEFAULTS.withAtLeast(WAIT);
+      assertThatThrownBy(() -> client.lock("x", atLeast).acquire())
           .isInstanceOf(UnsupportedByStoreException.class)
-          .hasMessageContaining("AT_MOST");
+          .hasMessageContaining("AT_LEAST");
       assertThatThrownBy(() -> client.admin().list(LockQuery.all().page(null, 10)))
           .isInstanceOf(UnsupportedByStoreException.class)
           .hasMessageContaining("cannot list locks");

@@ -61,10 +61,10 @@ class PlainFaultTest {
           .isInstanceOf(UnsupportedByStoreException.class)
           .hasMessageContaining("PERMITS")
           .hasMessageContaining("zk:, etcd:, consul:, nats:, dynamodb: or mem:.");
-      LockOptions atMost = LockOptions.DEFAULTS.withAtMost(WAIT);
-      assertThatThrownBy(() -> client.lock("x", atMost).acquire())
+      LockOptions atLeast = LockOptions.DEFAULTS.withAtLeast(WAIT);
+      assertThatThrownBy(() -> client.lock("x", atLeast).acquire())
           .isInstanceOf(UnsupportedByStoreException.class)
-          .hasMessageContaining("AT_MOST");
+          .hasMessageContaining("AT_LEAST");
       assertThatThrownBy(() -> client.admin().list(LockQuery.all().page(null, 10)))
           .isInstanceOf(UnsupportedByStoreException.class)
           .hasMessageContaining("prefix");

@@ -154,10 +154,10 @@ class StrictExpiryTest {
       throws Exception {
     try (ForeignClient admin = new ForeignClient(server.port())) {
       try (LockClient client = client("?namespace=left&strict-expiry=true", TTL)) {
-        LockOptions atMost = LockOptions.DEFAULTS.withAtMost(TTL);
-        assertThatThrownBy(() -> client.lock("x", atMost).acquire())
+        LockOptions atLeast = LockOptions.DEFAULTS.withAtLeast(TTL);
+        assertThatThrownBy(() -> client.lock("x", atLeast).acquire())
             .isInstanceOf(UnsupportedByStoreException.class)
-            .hasMessageContaining("AT_MOST");
+            .hasMessageContaining("AT_LEAST");
         client.lock("x").acquire().close();
         assertThat((List<?>) admin.call("KEYS", "m:left:b:*")).hasSize(1);
       }

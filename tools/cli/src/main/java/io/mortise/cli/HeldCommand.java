@@ -4,6 +4,7 @@ import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
 import io.mortise.LockException;
+import io.mortise.admin.StoreInfo.Feature;
 import io.mortise.cli.child.ChildGuardian;
 import io.mortise.cli.child.ChildProcess;
 import io.mortise.cli.child.RunEvent;
@@ -20,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -129,6 +131,7 @@ final class HeldCommand {
     }
     boolean itself = runResult.cause() == Supervisor.CommandEnd.ITSELF;
     if (itself) {
+      stay(lease, had, events);
       reopen(lease, Duration.ofNanos(System.nanoTime() - had));
     }
     boolean stillShut = lossInspector.isStillShut();
@@ -159,10 +162,28 @@ final class HeldCommand {
     }
   }
 
-  /** Undoes {@code --hold-on-crash}, as there was no crash. */
+  /**
+   * Holds the lock until its at-least time is over, if processes have to count it: the next command
+   * is a new process, which would find the lock shut. A signal or a loss ends that.
+   */
+  private void stay(Lease lease, long had, BlockingQueue<RunEvent> events)
+      throws InterruptedException {
+    Duration atLeast = times.atLeast();
+    if (atLeast != null && isCountedHere() && lease.isValid()) {
+      events.clear();
+      events.poll(atLeast.toNanos() - (System.nanoTime() - had), TimeUnit.NANOSECONDS);
+    }
+  }
+
+  private boolean isCountedHere() {
+    return !client.admin().store().has(Feature.COUNTS_AT_LEAST);
+  }
+
+  /** Undoes {@code --hold-on-crash}, as there was no crash; and a time that is over. */
   private void reopen(Lease lease, Duration held) {
     Duration atLeast = times.atLeast();
-    if (!Objects.equals(times.shut(), atLeast)) {
+    boolean over = atLeast != null && atLeast.compareTo(held) <= 0 && isCountedHere();
+    if (over || !Objects.equals(times.shut(), atLeast)) {
       keepShut(lease, atLeast == null ? Duration.ZERO : atLeast.minus(held));
     }
   }

@@ -1,5 +1,6 @@
 package io.mortise.internal.engine.state;
 
+import io.mortise.HoldTerms;
 import io.mortise.LockException;
 import io.mortise.LockName;
 import io.mortise.internal.runtime.EngineEnv;
@@ -25,6 +26,7 @@ public final class EngineSettings {
   private final boolean isCalled;
   private final boolean isToldWhileHolding;
   private final boolean takesFloor;
+  private final boolean storeEndsHolds;
   private final long tryNanos;
 
   public EngineSettings(LockStore store, EngineEnv env) {
@@ -36,6 +38,7 @@ public final class EngineSettings {
     this.isCalled = canQueue && can(Capability.PUSH);
     this.isToldWhileHolding = !canQueue && can(Capability.SESSION);
     this.takesFloor = can(Capability.TOKEN_FLOOR);
+    this.storeEndsHolds = can(Capability.AT_MOST);
     this.tryNanos = StoreCall.limit(store).toNanos();
   }
 
@@ -83,6 +86,16 @@ public final class EngineSettings {
   /** Whether an acquire may demand tokens above those already given out. */
   public boolean takesFloor() {
     return takesFloor;
+  }
+
+  /**
+   * The terms of a hold that the store keeps. If it keeps no at-most times, only the engine ends
+   * the hold.
+   */
+  public HoldTerms sent(HoldTerms terms) {
+    return storeEndsHolds || terms.atMost() == null
+        ? terms
+        : new HoldTerms(null, terms.atLeast(), terms.label());
   }
 
   /** The time limit of a try: the store's timeout. */

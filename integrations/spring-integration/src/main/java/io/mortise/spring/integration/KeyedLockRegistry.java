@@ -61,7 +61,6 @@ abstract class KeyedLockRegistry<L extends Lock> implements RenewableLockRegistr
    * @throws IllegalArgumentException if the time is not within 1 ms and 10 years
    * @throws IllegalStateException if this thread does not hold the lock through this registry
    * @throws LeaseLostException if the lease was lost
-   * @throws io.mortise.UnsupportedByStoreException if the store keeps no at-most times
    * @throws io.mortise.StoreUnavailableException if the store does not answer; the old time, or the
    *     new one, is in force
    */

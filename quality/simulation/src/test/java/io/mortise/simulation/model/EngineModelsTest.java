@@ -107,6 +107,18 @@ class EngineModelsTest {
   }
 
   @Test
+  void givenTwoObserversLateWritesAndFastClocks_thenNoLockOpensWithinItsAtLeastTime() {
+    assertSafe("at least", new AtLeastModel(AtLeastModel.Variant.BUILT, 2, 3, 2));
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "BUILT")
+  void givenARuleOfAtLeastTimesIsMissing_thenItIsFoundBroken(AtLeastModel.Variant without) {
+    int length = without == AtLeastModel.Variant.IGNORES_RATES ? 5 : 2;
+    assertBroken("at least, " + without, new AtLeastModel(without, length, 4, 2));
+  }
+
+  @Test
   @Timeout(1800)
   @EnabledIfSystemProperty(named = "mortise.model.long", matches = "true")
   void givenMoreOfEverything_thenTheLongFormFindsNothing() {
@@ -124,6 +136,7 @@ class EngineModelsTest {
         new WriterStarvationModel(WriterStarvationModel.Variant.JOINS, 8, 6));
     assertSafe("barrier, long", new BarrierModel(BarrierModel.Variant.BUILT, 2, 3));
     assertSafe("latch, long", new LatchModel(LatchModel.Variant.BUILT, 2, 2));
+    assertSafe("at least, long", new AtLeastModel(AtLeastModel.Variant.BUILT, 3, 5, 3));
     assertSafe("strict, long", new StrictExpiryModel(StrictExpiryModel.Variant.BUILT, 6, 6));
   }
 }

@@ -21,7 +21,9 @@ public final class DocumentStoreOpener {
     READS_WHERE_NOTHING_IS_WRITTEN,
     KEEPS_ORDER_OF_REQUESTS,
     COUNTS_RENEWALS,
-    COUNTS_FROM_VERSION
+    COUNTS_FROM_VERSION,
+    COUNTS_FROM_LAST_START,
+    COUNTS_FROM_FIRST_SIGHT
   }
 
   /**
@@ -92,6 +94,16 @@ public final class DocumentStoreOpener {
     @Override
     boolean countsFromVersion() {
       return missing != MissingRule.COUNTS_FROM_VERSION;
+    }
+
+    @Override
+    boolean countsFromLastStart() {
+      return missing != MissingRule.COUNTS_FROM_LAST_START;
+    }
+
+    @Override
+    boolean countsFromFirstSight() {
+      return missing != MissingRule.COUNTS_FROM_FIRST_SIGHT;
     }
 
     @Override

@@ -5,10 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.Lease;
 import io.mortise.LockClient;
-import io.mortise.LockOptions;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
-import io.mortise.UnsupportedByStoreException;
 import io.mortise.jdbc.JdbcStore;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreReport;
@@ -154,14 +152,6 @@ class DocumentDatabaseTest {
       try (Lease next = other.lock("x").acquireWithin(LONG)) {
         assertThat(next.token()).isGreaterThan(token);
       }
-    }
-  }
-
-  @Test
-  void givenTimes_thenTheyAreRefused() {
-    try (LockClient locks = LockClient.connect(url)) {
-      var timed = locks.lock("x").with(LockOptions.DEFAULTS.withAtLeast(Duration.ofSeconds(1)));
-      assertThatThrownBy(timed::acquire).isInstanceOf(UnsupportedByStoreException.class);
     }
   }
 

@@ -178,7 +178,6 @@ class LeaseSuite extends ClientSuite {
   @Test
   @RerunIfPaused
   void givenAtMost_whenItIsOver_thenTheLeaseIsLostInTime_andAnotherMayHold() throws Exception {
-    needs(Capability.AT_MOST);
     Peer a = peer("a");
     Peer b = peer("b");
     RecordingConsumer<LeaseLostException> told = new RecordingConsumer<>();
@@ -217,7 +216,6 @@ class LeaseSuite extends ClientSuite {
   @Test
   @RerunIfPaused
   void givenAtMost_whenItIsExtended_thenTheHoldLastsLonger() throws Exception {
-    needs(Capability.AT_MOST);
     Peer a = peer("a");
     Duration most = PauseDetector.stretched(Duration.ofSeconds(1));
     Lease lease = a.client().lock(LOCK, LockOptions.DEFAULTS.withAtMost(most)).acquire();
@@ -270,7 +268,6 @@ class LeaseSuite extends ClientSuite {
         Map.of(
             plain.withFair(true), Capability.QUEUE,
             plain.withMaxWaiters(3), Capability.QUEUE,
-            plain.withAtMost(LONG), Capability.AT_MOST,
             plain.withAtLeast(LONG), Capability.AT_LEAST,
             plain.withSticky(BRIEF), Capability.CALL_BACK);
     needed.forEach(
@@ -313,7 +310,6 @@ class LeaseSuite extends ClientSuite {
   @Test
   @RerunIfPaused
   void givenTaskThatRunsUnderTheLease_whenItIsLost_thenTheTaskIsInterrupted() throws Exception {
-    needs(Capability.AT_MOST);
     Peer a = peer("a");
     Duration most = PauseDetector.stretched(Duration.ofMillis(500));
     Lease lease = a.client().lock(LOCK, LockOptions.DEFAULTS.withAtMost(most)).acquire();
@@ -347,7 +343,6 @@ class LeaseSuite extends ClientSuite {
   @Test
   void givenListener_whenTheLeaseIsClosed_thenItIsNotCalled_andWhenItIsLostAlreadyThenAtOnce()
       throws Exception {
-    needs(Capability.AT_MOST);
     Peer a = peer("a");
     RecordingConsumer<LeaseLostException> told = new RecordingConsumer<>();
     Lease closed = a.lock().acquire();

@@ -249,7 +249,6 @@ class ListenerSuite extends ClientSuite {
   @Test
   @RerunIfPaused
   void givenAtMost_whenItIsOver_thenTheLossIsToldAsThat() throws Exception {
-    needs(Capability.AT_MOST);
     Peer a = watched();
     Duration most = PauseDetector.stretched(Duration.ofMillis(400));
     Lease lease = a.client().lock(LOCK, LockOptions.DEFAULTS.withAtMost(most)).acquire();

@@ -86,11 +86,7 @@ public final class ClocklessStoreUnderTest implements StoreUnderTest {
   public Set<Capability> capabilities() {
     Set<Capability> all =
         EnumSet.complementOf(
-            EnumSet.of(
-                Capability.SKIPS_DISCONNECTED,
-                Capability.CALL_BACK,
-                Capability.AT_MOST,
-                Capability.AT_LEAST));
+            EnumSet.of(Capability.SKIPS_DISCONNECTED, Capability.CALL_BACK, Capability.AT_MOST));
     if (!pushes) {
       all.remove(Capability.PUSH);
     }

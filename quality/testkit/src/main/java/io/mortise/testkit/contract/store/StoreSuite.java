@@ -158,6 +158,11 @@ abstract class StoreSuite {
     under.pass(time.plus(store().profile().expiryLag()).plusMillis(30));
   }
 
+  /** The longest rest of an at-least time: observers add what clock rates may differ. */
+  final Duration shown(Duration atLeast) {
+    return can(Capability.AT_MOST) ? atLeast : atLeast.plus(atLeast.dividedBy(1_000));
+  }
+
   /** Ends the session; the store confirms it. */
   final SessionId die(SessionDriver session) {
     session.close();

@@ -125,7 +125,7 @@ class SurveySuite extends StoreSuite {
     assertThat(line.state()).isEqualTo(LockState.SHUT);
     assertThat(line.holderCount()).isZero();
     assertThat(line.holders()).isEmpty();
-    assertThat(line.shutFor()).isBetween(Duration.ofMinutes(4), LONG);
+    assertThat(line.shutFor()).isBetween(Duration.ofMinutes(4), shown(LONG));
     assertAgrees();
     if (can(Capability.QUEUE)) {
       a.queued(LOCK, EX);

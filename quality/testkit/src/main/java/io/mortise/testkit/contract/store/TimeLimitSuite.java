@@ -7,6 +7,7 @@ import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockParticipant;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
+import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Reply.AttemptState;
 import io.mortise.spi.Reply.EndReason;
@@ -14,6 +15,7 @@ import io.mortise.spi.Reply.RefusalReason;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
+import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.PauseDetector;
 import io.mortise.testkit.RerunIfPaused;
 import io.mortise.testkit.SessionDriver;
@@ -175,7 +177,7 @@ class TimeLimitSuite extends StoreSuite {
     assertThat(busy.holder()).isNull();
     assertThat(busy.retryAfter()).isBetween(Duration.ofMillis(1), least.plusMillis(500));
     assertThat(holders(LOCK)).isEmpty();
-    assertThat(look(LOCK).orElseThrow().shutFor()).isBetween(Duration.ofMillis(1), least);
+    assertThat(look(LOCK).orElseThrow().shutFor()).isBetween(Duration.ofMillis(1), shown(least));
     outlive(least);
     b.hold(LOCK, EX);
   }
@@ -190,7 +192,7 @@ class TimeLimitSuite extends StoreSuite {
     die(a);
     LockInfo dead = look(LOCK).orElseThrow();
     assertThat(dead.holders()).hasSize(1);
-    assertThat(dead.shutFor()).isBetween(Duration.ofMinutes(3), LONG);
+    assertThat(dead.shutFor()).isBetween(Duration.ofMinutes(3), shown(LONG));
   }
 
   @Test
@@ -207,7 +209,7 @@ class TimeLimitSuite extends StoreSuite {
     granted(b.adjust(LOCK, second, EX, HoldTerms.NONE, 0));
     b.end(LOCK, second);
     busy(a.acquire(LOCK, a.attempt(), EX));
-    assertThat(look(LOCK).orElseThrow().shutFor()).isBetween(Duration.ofMinutes(4), LONG);
+    assertThat(look(LOCK).orElseThrow().shutFor()).isBetween(Duration.ofMinutes(4), shown(LONG));
   }
 
   @Test
@@ -223,6 +225,41 @@ class TimeLimitSuite extends StoreSuite {
     assertThat(holders(LOCK)).isEmpty();
     outlive(least);
     b.hold(LOCK, EX);
+  }
+
+  @Test
+  @RerunIfPaused
+  void givenPermitsWithAtLeastTimes_whenAllAreReleased_thenTheLongestKeepsTheSemaphoreShut() {
+    needs(Capability.AT_LEAST, Capability.PERMITS);
+    SessionDriver a = session("a");
+    Mode permit = Mode.permits(1, 3);
+    Duration longest = PauseDetector.stretched(Duration.ofSeconds(1));
+    AttemptId first = a.hold(LOCK, permit, atLeast(longest)).attempt();
+    AttemptId second = a.hold(LOCK, permit, atLeast(SHORT)).attempt();
+    a.end(LOCK, first);
+    a.end(LOCK, second);
+    outlive(SHORT);
+    busy(a.acquire(LOCK, a.attempt(), permit));
+    outlive(longest);
+    a.hold(LOCK, permit);
+  }
+
+  @Test
+  void givenShutLock_whenItIsSweptAndWaitedFor_thenItIsShutForNoLonger() {
+    needs(Capability.AT_LEAST, Capability.QUEUE);
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    Duration least = PauseDetector.stretched(Duration.ofSeconds(1));
+    a.end(LOCK, a.hold(LOCK, EX, atLeast(least)).attempt());
+    AttemptId waiter = b.queued(LOCK, EX);
+    for (int i = 0; i < 4; i++) {
+      // Each writes the record.
+      b.end(LOCK, b.queued(LOCK, EX));
+      BoundedWait.join(store().sweep(1_000));
+      under.pass(least.dividedBy(4));
+    }
+    outlive(SHORT);
+    granted(b.enqueue(LOCK, waiter, EX));
   }
 
   @Test
