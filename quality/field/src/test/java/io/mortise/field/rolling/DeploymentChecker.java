@@ -13,6 +13,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
+import java.util.function.IntFunction;
 
 /** Finds rule violations of a deployment, by observation from outside. For one thread. */
 final class DeploymentChecker {
@@ -22,6 +23,9 @@ final class DeploymentChecker {
   private static final long CALM_MILLIS = 5_000;
 
   private static final long LEAST_ORDERS = 100;
+
+  /** The status of an order that waited for too long. */
+  private static final int REFUSED = 503;
 
   /** Far longer than any work of the shop or of the cron. */
   private static final long LONGEST_WORK_MILLIS = 15_000;
@@ -248,12 +252,18 @@ final class DeploymentChecker {
     }
   }
 
-  /** Checks the time of each order against the bound for its situation. */
-  void judgeOrders(List<Order> orders) {
+  /**
+   * Checks the time of each order against the bound for its situation.
+   *
+   * @param sold the committed orders of a product, by their begin
+   */
+  void judgeOrders(List<Order> orders, IntFunction<List<WorkInterval>> sold) {
     for (Order order : orders) {
       long from = order.asked();
       long until = order.answered();
-      if (faults.isOrderly(order.instance(), from, until)) {
+      if (isBehindSlowOrders(order, sold)) {
+        boundedOrders++;
+      } else if (faults.isOrderly(order.instance(), from, until)) {
         judgeService(order, CALM_MILLIS);
       } else if (faults.isSpared(order.instance(), from, until)) {
         judgeService(order, sparedMillis);
@@ -262,6 +272,24 @@ final class DeploymentChecker {
         judgeAnswer(order, faults.recovered(from, until) + rest);
       }
     }
+  }
+
+  /**
+   * Whether it was refused as its product was bought all the time, while a host was slow: orders of
+   * that host hold the lock for seconds.
+   */
+  private boolean isBehindSlowOrders(Order order, IntFunction<List<WorkInterval>> sold) {
+    if (order.status() != REFUSED || !faults.isSlow(order.asked(), order.answered())) {
+      return false;
+    }
+    long free = order.asked();
+    long longest = 0;
+    for (WorkInterval work : sold.apply(order.product())) {
+      long begin = Math.min(work.from(), order.answered());
+      longest = Math.max(longest, begin - free);
+      free = Math.max(free, work.until());
+    }
+    return Math.max(longest, order.answered() - free) <= CALM_MILLIS;
   }
 
   private void judgeService(Order order, long bound) {

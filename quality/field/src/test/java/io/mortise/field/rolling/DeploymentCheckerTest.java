@@ -238,14 +238,33 @@ class DeploymentCheckerTest {
             new Order(1, "host2a", 10_000, 14_000, 200),
             new Order(1, "host1a", 20_500, 20_600, Customers.NONE),
             new Order(1, "host2a", 50_500, 60_500, 200),
-            new Order(1, "host1a", 50_500, 90_000, 500)));
+            new Order(1, "host1a", 50_500, 90_000, 500)),
+        product -> List.of());
     assertFound();
     checker.judgeOrders(
         List.of(
             new Order(1, "host2a", 10_000, 14_000, 503),
             new Order(2, "host2a", 20_500, 26_500, 200),
-            new Order(3, "host2a", 50_500, 64_500, 200)));
+            new Order(3, "host2a", 50_500, 64_500, 200)),
+        product -> List.of());
     assertFound("5000 may be", "5000 may be", "13000 may be");
+  }
+
+  @Test
+  void givenOrderThatIsRefusedBesideASlowHost_thenItIsFound_unlessOthersBoughtAllTheTime() {
+    fault(DeploymentFault.SLOW, "host1", 50_000, 55_000);
+    List<WorkInterval> sold =
+        List.of(
+            new WorkInterval("host1a", 0, 1, 40_000, 50_100),
+            new WorkInterval("host1a", 0, 2, 51_000, 54_000),
+            new WorkInterval("host1b", 0, 3, 55_500, 58_000));
+    List<Order> refused = List.of(new Order(1, "host2a", 50_200, 60_200, 503));
+    checker.judgeOrders(refused, product -> sold);
+    assertFound();
+    checker.judgeOrders(refused, product -> sold.subList(0, 2));
+    checker.judgeOrders(refused, product -> sold.subList(2, 3));
+    checker.judgeOrders(List.of(new Order(1, "host2a", 10_000, 20_000, 503)), product -> sold);
+    assertFound("13000 may be", "13000 may be", "5000 may be");
   }
 
   @Test
@@ -258,13 +277,15 @@ class DeploymentCheckerTest {
             new Order(1, "host2a", 21_000, 31_000, 503),
             new Order(1, "host2a", 28_000, 34_000, 200),
             new Order(1, "host2a", 71_000, 92_000, 500),
-            new Order(1, "host1a", 71_000, 111_000, Customers.NONE)));
+            new Order(1, "host1a", 71_000, 111_000, Customers.NONE)),
+        product -> List.of());
     assertFound();
     checker.judgeOrders(
         List.of(
             new Order(1, "host2a", 28_000, 38_000, 503),
             new Order(2, "host2a", 21_000, 22_000, Customers.NONE),
-            new Order(3, "host2a", 71_000, 92_001, 200)));
+            new Order(3, "host2a", 71_000, 92_001, 200)),
+        product -> List.of());
     assertFound("1, instance=host2a", "2, instance=host2a", "3, instance=host2a");
   }
 

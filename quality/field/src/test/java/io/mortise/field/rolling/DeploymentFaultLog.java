@@ -147,6 +147,10 @@ final class DeploymentFaultLog {
         .orElse(0);
   }
 
+  boolean isSlow(long from, long until) {
+    return !none(from, until, recovery, each -> each.fault() == DeploymentFault.SLOW);
+  }
+
   boolean isWithoutFailover(long from, long until) {
     return none(from, until, recovery, each -> each.fault() == DeploymentFault.FAILOVER);
   }

@@ -128,7 +128,7 @@ final class RollingDeployment {
       customers.close();
       cron.close();
       checker.judgeGrowth(first, last);
-      checker.judgeOrders(customers.orders());
+      checker.judgeOrders(customers.orders(), shopDatabase::orders);
       checker.judgeCron(cron.runs());
       checker.judgeTicks(CronJobs.SCHEDULE, cron.jobs(), from, DeploymentFaultLog.now());
       judgeRows(checker, from);
