@@ -16,8 +16,13 @@ module io.mortise.support {
       io.mortise.consul,
       io.mortise.dynamodb,
       io.mortise.etcd;
+  exports io.mortise.support.internal.document to
+      io.mortise.consul,
+      io.mortise.dynamodb,
+      io.mortise.etcd,
+      io.mortise.jdbc,
+      io.mortise.nats;
   // Unqualified: the ZooKeeper store is on the class path even if this is a module (ADR 60).
-  exports io.mortise.support.internal.document;
   exports io.mortise.support.internal.server;
   exports io.mortise.support.internal.session;
   exports io.mortise.support.liveness to

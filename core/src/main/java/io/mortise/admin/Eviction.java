@@ -3,8 +3,9 @@ package io.mortise.admin;
 /** The ways to evict a holder. */
 public enum Eviction {
   /**
-   * Notifies the holder and keeps the lock shut until it has released, or its session is over. No
-   * two holders work at one time.
+   * Notifies the holder and keeps the lock shut until it has released, for a TTL at most. A holder
+   * that works on for longer overlaps the next one; only a resource that checks the fencing token
+   * refuses it.
    */
   CLOSE,
   /**

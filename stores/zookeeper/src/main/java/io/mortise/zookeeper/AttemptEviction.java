@@ -37,7 +37,9 @@ final class AttemptEviction {
   private static final int SESSION = 0;
 
   private static final int NOTE = 1;
+  private static final int NODE = 2;
 
+  /** The server may remove an empty container between its creation and the note. */
   private static final int MOST_TRIES = 3;
 
   private final ZooKeeperLockStore store;
@@ -144,7 +146,8 @@ final class AttemptEviction {
                 || failed(results, NOTE, Code.NODEEXISTS)) {
               // Its nodes go with the session; or it was told before.
               breakOnly(version);
-            } else if (rc == Code.NONODE.intValue() || rc == Code.BADVERSION.intValue()) {
+            } else if (failed(results, NODE, Code.NONODE)
+                || failed(results, NODE, Code.BADVERSION)) {
               answer.complete(absent(attempt));
             } else {
               fail(answer);
@@ -186,7 +189,10 @@ final class AttemptEviction {
           null);
     }
 
-    /** The session of a waiter that is told removes its node at once. */
+    /**
+     * The session of a waiter that is told removes its node at once. One that cannot be told, or
+     * that holds by now, is not waited for.
+     */
     private void done() {
       Reply.Ended ended =
           new Reply.Ended(

@@ -234,7 +234,7 @@ final class SessionCore implements SessionLayout, SessionFacts {
 
   @Override
   public void reconnected() {
-    // First: a node that an operator has removed is missing in the looks at queues.
+    // First: the note of an eviction comes before the look that misses the node.
     listNotes();
     queues.reconnected();
   }

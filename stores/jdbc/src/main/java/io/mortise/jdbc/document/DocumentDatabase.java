@@ -47,7 +47,7 @@ public final class DocumentDatabase {
       List.of("Apache Derby", "HSQL Database Engine", "H2 ", "Firebird");
 
   /** Those of them that force each commit to the disk, unless they are told otherwise. */
-  private static final List<String> FORCING = List.of("Apache Derby", "Firebird");
+  private static final List<String> FORCING = List.of("Apache Derby");
 
   /** Connections for requests. A pool of the application lends one. */
   private static final int MOST_CONNECTIONS = 4;
@@ -55,7 +55,7 @@ public final class DocumentDatabase {
   /** Changes if the rows of another version of Mortise mean something else. */
   private static final String LAYOUT = "1 ";
 
-  /** The length of a text that has one: thousands of waiters. */
+  /** The length of a text column whose type needs one. A record of a waiter takes some 100. */
   private static final int LONG_TEXT = 1_000_000;
 
   /** As long as the record of a lock with hundreds of waiters. */

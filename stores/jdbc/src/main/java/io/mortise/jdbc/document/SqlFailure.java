@@ -12,8 +12,9 @@ import java.sql.SQLTimeoutException;
 import java.sql.SQLTransactionRollbackException;
 
 /**
- * Classifies errors of any database, by the exception types and SQL states of the standard. An
- * error without these counts as a broken connection: the statement may have been executed.
+ * Classifies errors of any database, by the exception types and SQL states of the standard, and by
+ * what tested databases have instead. Any other error counts as a broken connection: the statement
+ * may have been executed.
  */
 enum SqlFailure {
   /** A row of that key is there. */
@@ -52,7 +53,7 @@ enum SqlFailure {
     } else if (error instanceof SQLTransactionRollbackException
         || error instanceof SQLTimeoutException
         || state.matches("40.*|HYT00|57014|61000|90131")
-        || String.valueOf(error.getMessage()).contains(ERASED)) {
+        || (state.equals("HY000") && String.valueOf(error.getMessage()).contains(ERASED))) {
       return BUSY;
     } else if (state.equals("22001")) {
       return TOO_LARGE;

@@ -135,7 +135,7 @@ public record HazardStory(
               "A row that its dead holder does not delete is shut for ever. The lock of a session is forgotten when the database"
                   + " crashes, and is granted again while its holder works.",
               "A dead holder delays others for a TTL. A crash of the database forgets no grant, since it was on the disk.",
-              Set.of("sqlite", "h2", "postgresql", "mysql", "mariadb"),
+              Set.of("sqlite", "postgresql", "mysql", "mariadb"),
               List.of("client-crash", "server-crash")),
           new HazardStory(
               "thundering-herd",
