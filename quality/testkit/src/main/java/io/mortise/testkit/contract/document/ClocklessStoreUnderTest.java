@@ -29,7 +29,7 @@ public final class ClocklessStoreUnderTest implements StoreUnderTest {
   private final String parameters;
   private final boolean pushes;
   private final @Nullable Supplier<Runnable> forbidding;
-  private final String namespace = "contract" + NAMESPACES.incrementAndGet();
+  private String namespace = "";
   private @Nullable LockStore store;
 
   /**
@@ -77,6 +77,11 @@ public final class ClocklessStoreUnderTest implements StoreUnderTest {
 
   @Override
   public LockStore open() {
+    namespace = "contract" + NAMESPACES.incrementAndGet();
+    return reopen();
+  }
+
+  private LockStore reopen() {
     LockStore opened = another();
     store = opened;
     return opened;
@@ -118,7 +123,7 @@ public final class ClocklessStoreUnderTest implements StoreUnderTest {
   public Optional<LockStore> restart(LockStore before) {
     before.close();
     server.get().restart();
-    return Optional.of(open());
+    return Optional.of(reopen());
   }
 
   @Override
