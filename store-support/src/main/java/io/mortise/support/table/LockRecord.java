@@ -109,7 +109,7 @@ public class LockRecord {
     public long atLeastUntil;
 
     /** The same as a length; null for none. */
-    public @Nullable AtLeastTime atLeast;
+    @Nullable AtLeastTime atLeast;
 
     /** Whether its owner knows that others want the lock. */
     public boolean told;
