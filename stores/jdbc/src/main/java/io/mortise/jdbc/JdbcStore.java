@@ -268,7 +268,7 @@ public final class JdbcStore {
   }
 
   private static ServerDatabase.ConnectionSource source(String driverUrl, Properties properties) {
-    PasswordRedactor passwordRedactor = new PasswordRedactor(properties);
+    PasswordRedactor passwordRedactor = new PasswordRedactor(driverUrl, properties);
     return () -> {
       try {
         return DriverManager.getConnection(driverUrl, properties);
@@ -296,7 +296,8 @@ public final class JdbcStore {
     url.allowOnly(known);
     Duration timeout = bounded(url, timeoutName(url), LEAST_TIMEOUT);
     if (url.scheme().equals("jdbc:h2")
-        && !url.base().toUpperCase(Locale.ROOT).contains(H2_TIMEOUT)) {
+        && !url.base().toUpperCase(Locale.ROOT).contains(";" + H2_TIMEOUT + "=")
+        && properties.stringPropertyNames().stream().noneMatch(H2_TIMEOUT::equalsIgnoreCase)) {
       // Its driver takes no bound later, and no abort: a thread would wait for ever. Half of the
       // time is left to replace a connection that did not answer.
       properties.setProperty(H2_TIMEOUT, Long.toString(timeout.toMillis() / 2));

@@ -4,6 +4,8 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.Locale;
 import java.util.Properties;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /** The passwords that a driver was given, which its messages may quote. */
 final class PasswordRedactor {
@@ -12,16 +14,25 @@ final class PasswordRedactor {
 
   private static final String SHOWN = "***";
 
+  /** A setting within a driver's URL, or what stands there before its host. */
+  private static final Pattern IN_URL =
+      Pattern.compile(
+          "(?i)\\b\\w*(?:password|pwd|secret)\\s*=\\s*([^;&?,)\\s]+)|(?<![:/])[:/]([^:/;&?@\\s]+)@");
+
   private final List<String> given;
 
-  /** All of these settings whose names end with "password". */
-  PasswordRedactor(Properties settings) {
-    given =
+  /** All settings whose names end with "password", and the passwords within the driver's URL. */
+  PasswordRedactor(String driverUrl, Properties settings) {
+    Stream<String> inProperties =
         settings.stringPropertyNames().stream()
             .filter(name -> name.toLowerCase(Locale.ROOT).endsWith("password"))
-            .map(settings::getProperty)
-            .filter(value -> value.length() >= SHORTEST)
-            .toList();
+            .map(settings::getProperty);
+    Stream<String> inUrl =
+        IN_URL
+            .matcher(driverUrl)
+            .results()
+            .map(found -> found.group(1) == null ? found.group(2) : found.group(1));
+    given = Stream.concat(inProperties, inUrl).filter(value -> value.length() >= SHORTEST).toList();
   }
 
   /** The same error, or a copy of it and of its causes without them. */

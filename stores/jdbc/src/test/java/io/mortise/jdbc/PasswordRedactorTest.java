@@ -51,7 +51,7 @@ class PasswordRedactorTest {
             7,
             new IllegalArgumentException("Incorrect port value : hunter2@host, keep-out"));
 
-    Throwable hidden = new PasswordRedactor(settings).hide(said);
+    Throwable hidden = new PasswordRedactor("jdbc:x:", settings).hide(said);
 
     assertThat(hidden).hasMessage("alice may not enter with ***");
     assertThat(((SQLException) hidden).getSQLState()).isEqualTo("28000");
@@ -67,7 +67,7 @@ class PasswordRedactorTest {
     Properties settings = new Properties();
     settings.setProperty("password", "in");
     SQLException said = new SQLException("not let in");
-    assertThat((Throwable) new PasswordRedactor(settings).hide(said)).isSameAs(said);
+    assertThat((Throwable) new PasswordRedactor("jdbc:x:", settings).hide(said)).isSameAs(said);
   }
 
   @Test
@@ -93,6 +93,31 @@ class PasswordRedactorTest {
       assertThatThrownBy(
               () -> statement.execute("LOAD DATA LOCAL INFILE '/etc/hostname' INTO TABLE asked"))
           .isInstanceOf(SQLException.class);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "jdbc:h2:relative;USER=sa;PASSWORD=hunter22",
+        "jdbc:h2:mem:x;USER=sa;PASSWORD_HASH=TRUE;PASSWORD=hunter22",
+        "jdbc:h2:tcp://me:hunter22@127.0.0.1:1/db",
+        "jdbc:derby://127.0.0.1:1/db;user=me;password=hunter22",
+      })
+  void givenPasswordWithinADriversUrl_whenOpeningFails_thenItIsNotShown(String url) {
+    Throwable refusal = catchThrowable(() -> JdbcStore.open(url));
+    assertThat(refusal).isNotNull();
+    assertThat(all(refusal)).doesNotContain("hunter22");
+  }
+
+  @Test
+  void givenUrlsOfDrivers_thenWhatStandsBeforeTheHostIsHidden() {
+    for (String url : new String[] {"jdbc:oracle:thin:scott/tiger@//host", "jdbc:x://me:tiger@h"}) {
+      SQLException said = new SQLException("no way to " + url);
+      assertThat(new PasswordRedactor(url, new Properties()).hide(said).getMessage())
+          .as(url)
+          .doesNotContain("tiger")
+          .contains("***@");
     }
   }
 }

@@ -21,6 +21,8 @@ import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.Watcher.Event.EventType;
 import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.ACL;
+import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,7 +41,7 @@ final class AttemptEviction {
   private static final int NOTE = 1;
   private static final int NODE = 2;
 
-  /** The server may remove an empty container between its creation and the note. */
+  /** A node may be written, and an empty container be removed, in between. */
   private static final int MOST_TRIES = 3;
 
   private final ZooKeeperLockStore store;
@@ -55,7 +57,6 @@ final class AttemptEviction {
         .resources()
         .<Reply.Ended>ask(
             (client, answer) -> {
-              sweep(client);
               AttemptIndex.read(
                   client,
                   lock,
@@ -115,7 +116,7 @@ final class AttemptEviction {
           (rc, path, context, data, stat) -> {
             NodeData.AttemptData found = NodeData.attempt(data);
             if (rc == 0 && found != null && found.attempt().equals(attempt)) {
-              send(stat.getVersion());
+              readAcl(stat.getVersion());
             } else if (rc == 0 || rc == Code.NONODE.intValue()) {
               answer.complete(absent(attempt));
             } else {
@@ -125,30 +126,37 @@ final class AttemptEviction {
           null);
     }
 
-    private void send(int version) {
+    /** The session must be able to read and remove the note, whoever the operator is. */
+    private void readAcl(int version) {
+      client.getACL(
+          store.layout().session(attempt.session()),
+          new Stat(),
+          (rc, path, context, found, stat) ->
+              send(version, rc == 0 ? found : store.options().acl()),
+          null);
+    }
+
+    private void send(int version, List<ACL> acl) {
       NodeLayout layout = store.layout();
       client.multi(
           List.of(
               Op.check(layout.session(attempt.session()), -1),
-              Op.create(
-                  layout.eviction(attempt),
-                  new byte[0],
-                  store.options().acl(),
-                  CreateMode.PERSISTENT),
+              Op.create(layout.eviction(attempt), new byte[0], acl, CreateMode.PERSISTENT),
               how == Eviction.BREAK ? Op.delete(node, version) : Op.check(node, version)),
           (rc, path, context, results) -> {
             if (rc == 0) {
               done();
             } else if (failed(results, NOTE, Code.NONODE) && tries++ < MOST_TRIES) {
-              makeContainers();
-              send(version);
+              makeContainers(acl);
+              send(version, acl);
             } else if (failed(results, SESSION, Code.NONODE)
                 || failed(results, NOTE, Code.NODEEXISTS)) {
               // Its nodes go with the session; or it was told before.
               breakOnly(version);
-            } else if (failed(results, NODE, Code.NONODE)
-                || failed(results, NODE, Code.BADVERSION)) {
+            } else if (failed(results, NODE, Code.NONODE)) {
               answer.complete(absent(attempt));
+            } else if (failed(results, NODE, Code.BADVERSION) && tries++ < MOST_TRIES) {
+              read();
             } else {
               fail(answer);
             }
@@ -156,16 +164,11 @@ final class AttemptEviction {
           null);
     }
 
-    private void makeContainers() {
+    private void makeContainers(List<ACL> acl) {
       NodeLayout layout = store.layout();
       for (String path : List.of(layout.allNotes(), layout.notes(attempt.session()))) {
         client.create(
-            path,
-            new byte[0],
-            store.options().acl(),
-            CreateMode.CONTAINER,
-            (rc, made, context, name) -> {},
-            null);
+            path, new byte[0], acl, CreateMode.CONTAINER, (rc, made, context, name) -> {}, null);
       }
     }
 
@@ -180,8 +183,8 @@ final class AttemptEviction {
           (rc, path, context) -> {
             if (rc == 0 || rc == Code.NONODE.intValue()) {
               done();
-            } else if (rc == Code.BADVERSION.intValue()) {
-              answer.complete(absent(attempt));
+            } else if (rc == Code.BADVERSION.intValue() && tries++ < MOST_TRIES) {
+              read();
             } else {
               fail(answer);
             }
@@ -197,6 +200,7 @@ final class AttemptEviction {
       Reply.Ended ended =
           new Reply.Ended(
               attempt, holds ? AttemptState.HELD : AttemptState.WAITING, EndReason.EVICTED, false);
+      var unused = answer.thenRun(() -> sweep(client));
       if (holds || how == Eviction.BREAK) {
         answer.complete(ended);
         return;

@@ -55,6 +55,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class LockQueueManager implements QueueEffect.Executor {
   private static final long RECOVERY_PAUSE_NANOS = 20_000_000;
+  private static final long REMOVAL_PAUSE_NANOS = 500_000_000;
 
   private final SessionCore core;
   private final Ticker ticker;
@@ -341,19 +342,27 @@ final class LockQueueManager implements QueueEffect.Executor {
               core.tell(
                   new SessionNotification.HoldEnded(attempt.name, id, Reply.EndReason.EVICTED));
               if (attempt.state() == NodeState.HELD) {
-                core.store()
-                    .timer()
-                    .in(
-                        core.spec().ttl().toNanos(),
-                        () -> core.guard().run(() -> remove(attempt.name, id)));
+                later(core.spec().ttl().toNanos(), () -> remove(attempt.name, id));
               } else {
                 remove(attempt.name, id);
               }
             });
   }
 
+  /** Removes its node, again and again until that is answered. */
   private void remove(LockName name, AttemptId id) {
-    submit(new Request.Abandon(name, id), false, unused -> {});
+    submit(
+        new Request.Abandon(name, id),
+        false,
+        reply -> {
+          if (reply instanceof Reply.Failed) {
+            later(REMOVAL_PAUSE_NANOS, () -> remove(name, id));
+          }
+        });
+  }
+
+  private void later(long nanos, Runnable step) {
+    core.store().timer().in(nanos, () -> core.guard().run(step));
   }
 
   void changed(EventType type, String path) {

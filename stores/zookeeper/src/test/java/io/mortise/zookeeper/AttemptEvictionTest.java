@@ -139,4 +139,18 @@ class AttemptEvictionTest {
 
     BoundedWait.until(LONG, "its note was removed", () -> children(layout.notes(dead)) == 0);
   }
+
+  @Test
+  void givenOperatorWithAnotherAcl_whenClosed_thenTheHolderIsTold() throws Exception {
+    SessionId id = SessionId.random(new SecureRandom());
+    AttemptId attempt = hold(session(id, LONG), id);
+    String url =
+        server.url().replace("://", "://ops:secret@") + layout.root() + "?tick=100ms&acl=creator";
+    try (LockStore other = ZooKeeperStore.open(url)) {
+      BoundedWait.join(other.evict(NAME, attempt, Eviction.CLOSE));
+    }
+    assertThat(notifications.poll(LONG.toMillis(), TimeUnit.MILLISECONDS))
+        .isEqualTo(new SessionNotification.HoldEnded(NAME, attempt, Reply.EndReason.EVICTED));
+    BoundedWait.until(LONG, "its note was removed", () -> children(layout.notes(id)) == 0);
+  }
 }
