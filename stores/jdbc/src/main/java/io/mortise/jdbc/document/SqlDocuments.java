@@ -110,9 +110,14 @@ final class SqlDocuments implements VersionedDocuments, AutoCloseable {
     } else if (text == null) {
       return connections.write(table -> remove(table, row, removalKey(key), version));
     }
+    long next = next(version);
     return connections.write(
-        table ->
-            table.update(row, version, version + 1, text) ? made(text, version + 1) : refused());
+        table -> table.update(row, version, next, text) ? made(text, next) : refused());
+  }
+
+  /** Above the earlier version, also if the database has lost a later one. */
+  private long next(long version) {
+    return Math.max(version, beginning()) + 1;
   }
 
   private static Written made(@Nullable String text, long version) {
@@ -125,7 +130,7 @@ final class SqlDocuments implements VersionedDocuments, AutoCloseable {
 
   private Written make(DocumentTable table, DocumentKey row, String key, long looked, String text)
       throws SQLException {
-    long version = Math.max(looked, beginning()) + 1;
+    long version = next(looked);
     table.begin();
     try {
       table.insert(row, version, text);
@@ -153,7 +158,7 @@ final class SqlDocuments implements VersionedDocuments, AutoCloseable {
       table.rollback();
       return refused();
     }
-    long next = Math.max(known, version) + 1;
+    long next = next(Math.max(known, version));
     if (!table.update(entry, known, next, "")) {
       throw new SQLTransactionRollbackException(
           "Another document of the same entry was removed meanwhile.", "40001");

@@ -90,6 +90,28 @@ abstract class SqlDocumentsSuite extends DocumentsContract {
     }
   }
 
+  /** As of a database that answers before its commits are on the disk. */
+  @Test
+  void givenLastWriteLost_thenTheNextVersionIsGreaterAllTheSame() {
+    assertThat(write("lock/a", read("lock/a"), "one")).isTrue();
+    VersionedText kept = read("lock/a");
+    assertThat(write("lock/a", kept, "two")).isTrue();
+    long lost = Long.parseLong(read("lock/a").version());
+    inDatabase(
+        connection -> {
+          try (PreparedStatement back =
+              connection.prepareStatement(
+                  "UPDATE mortise_document SET doc_version = ? WHERE doc_name = ?")) {
+            back.setLong(1, Long.parseLong(kept.version()));
+            back.setString(2, namespace + " lock/a");
+            assertThat(back.executeUpdate()).isOne();
+          }
+        });
+    BoundedWait.pass(Duration.ofSeconds(1));
+    assertThat(write("lock/a", kept, "three")).isTrue();
+    assertThat(Long.parseLong(read("lock/a").version())).isGreaterThan(lost);
+  }
+
   @Test
   void givenRowOfAnotherProgram_thenItIsNoDocument_andItIsSaidSo() {
     DocumentKey odd = DocumentKey.of(namespace, "lock/odd");

@@ -115,8 +115,7 @@ public abstract class ClocklessFaultContract<S extends LocalServer> {
   }
 
   private static void awaitWaiter(LockClient client) {
-    BoundedWait.until(
-        LONG, "one waits", () -> client.admin().find("x").orElseThrow().waiters().size() == 1);
+    BoundedWait.until(LONG, "one waits", () -> waiters(client, "x") == 1);
   }
 
   @Test
@@ -213,7 +212,7 @@ public abstract class ClocklessFaultContract<S extends LocalServer> {
                   .thenCompose(once -> fair(client).acquireAsync())
                   .thenCompose(use));
         }
-        BoundedWait.until(LONG, "all wait", () -> waiters(keeper) == WAITERS);
+        BoundedWait.until(LONG, "all wait", () -> waiters(keeper, "crowd") == WAITERS);
         first.ensureValid();
       }
       BoundedWait.until(
@@ -227,10 +226,10 @@ public abstract class ClocklessFaultContract<S extends LocalServer> {
     }
   }
 
-  /** 0 while the crowd keeps the server from an answer in time. */
-  private static int waiters(LockClient client) {
+  /** 0 while the server does not answer in time. */
+  private static int waiters(LockClient client, String lock) {
     try {
-      return client.admin().find("crowd").orElseThrow().waiters().size();
+      return client.admin().find(lock).orElseThrow().waiters().size();
     } catch (StoreUnavailableException e) {
       return 0;
     }
