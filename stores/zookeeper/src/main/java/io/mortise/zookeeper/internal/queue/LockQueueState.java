@@ -267,7 +267,11 @@ public final class LockQueueState {
 
   private void abandon(PendingRequest request, ZooKeeperAttempt attempt) {
     if (attempt.leaving) {
-      requests.fail(request, true, "the end is on its way.");
+      if (sameEnd(request, attempt).isEmpty()) {
+        requests.fail(request, true, "the end is on its way.");
+      } else {
+        ending.add(request);
+      }
       return;
     }
     attempt.leaving = true;
@@ -320,6 +324,13 @@ public final class LockQueueState {
     return effects();
   }
 
+  /** The ends of an evicted attempt, which its session and the engine ask for. */
+  private List<PendingRequest> sameEnd(PendingRequest request, ZooKeeperAttempt attempt) {
+    return requests.attempts.isEvicted(attempt)
+        ? ending.stream().filter(other -> other.attempt().equals(request.attempt())).toList()
+        : List.of();
+  }
+
   private void ended(
       PendingRequest request, ZooKeeperAttempt attempt, Code code, boolean takenOver) {
     if (code == Code.SESSIONEXPIRED) {
@@ -327,6 +338,8 @@ public final class LockQueueState {
       return;
     }
     ending.remove(request);
+    List<PendingRequest> others = sameEnd(request, attempt);
+    others.forEach(ending::remove);
     if (code == Code.OK) {
       requests.end(attempt, attempt.ifReleased());
       if (!takenOver) {
@@ -337,9 +350,12 @@ public final class LockQueueState {
     } else {
       attempt.state(NodeState.DOUBT);
       requests.fail(request, true, "the connection was lost.");
+      others.forEach(other -> requests.fail(other, true, "the connection was lost."));
       return;
     }
-    requests.answer(request, requests.attempts.absent(request.attempt(), requests.name));
+    Reply.Ended absent = requests.attempts.absent(request.attempt(), requests.name);
+    requests.answer(request, absent);
+    others.forEach(other -> requests.answer(other, absent));
   }
 
   private void withdrawn(
