@@ -216,9 +216,7 @@ final class AdjustProtocol {
       PendingAdjust pendingAdjust,
       Reply.Granted granted) {
     claim.narrowed(pendingAdjust.mode());
-    Duration left = granted.atMostLeft();
-    // A store without at-most times leaves them to the engine.
-    Duration atMost = left == null ? pendingAdjust.atMost() : left;
+    Duration atMost = EngineSettings.atMostLeft(granted, pendingAdjust.atMost());
     if (atMost != null) {
       Validity.RecentAtMost recentAtMost =
           lease.validity() instanceof Validity.Capped capped ? capped.shortest() : null;

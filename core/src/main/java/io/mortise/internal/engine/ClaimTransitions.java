@@ -185,9 +185,7 @@ final class ClaimTransitions {
     boolean countsVotes = votes != null && settings.rules().countsVotes();
     Validity validity =
         countsVotes ? new Validity.ByQuorum(session, Objects.requireNonNull(votes)) : session;
-    Duration left = granted.atMostLeft();
-    // A store without at-most times leaves them to the engine.
-    Duration atMost = left == null ? claim.terms().atMost() : left;
+    Duration atMost = EngineSettings.atMostLeft(granted, claim.terms().atMost());
     if (atMost != null) {
       validity = timed(session, validity, sent, atMost, null);
     }

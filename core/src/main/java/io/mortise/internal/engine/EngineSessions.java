@@ -61,12 +61,16 @@ final class EngineSessions {
     return session;
   }
 
-  /**
-   * Reports an open session, and returns the claims that wait for one now. Claims that come back
-   * because this session is lost meanwhile wait for the next.
-   */
-  List<Claim> opened(LiveSession session) {
+  /** Reports an open session. */
+  void opened(LiveSession session) {
     reporter.opened(session);
+  }
+
+  /**
+   * The claims that wait for a session now. Claims that come back because this session is lost
+   * meanwhile wait for the next.
+   */
+  List<Claim> takeUnsent() {
     List<Claim> taken = new ArrayList<>();
     for (Claim claim = unsent.poll(); claim != null; claim = unsent.poll()) {
       taken.add(claim);

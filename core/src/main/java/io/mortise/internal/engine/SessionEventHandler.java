@@ -59,8 +59,9 @@ final class SessionEventHandler {
 
   void opened(LiveSession session) {
     hasOpened = true;
+    sessions.opened(session);
     unfitSince = null;
-    for (Claim claim : sessions.opened(session)) {
+    for (Claim claim : sessions.takeUnsent()) {
       Stripe stripe = stripes.of(claim.name());
       stripe.lock();
       try {

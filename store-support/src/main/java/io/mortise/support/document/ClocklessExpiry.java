@@ -16,8 +16,8 @@ import java.time.Duration;
  * Thread-safe.
  *
  * <p>An at-least time belongs to an attempt and a start of it, and keeps both when the hold ends.
- * So no other change of the lock's document starts it anew, and an observer that saw the hold
- * counts on.
+ * Other changes of the lock's document do not restart it, and an observer that has seen the hold
+ * goes on counting.
  *
  * <p>It counts renewals, not beats: a renewal whose answer was lost is sent again with the same
  * beat, and its owner counts from the sending of the last of them

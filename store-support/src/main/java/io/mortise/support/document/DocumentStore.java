@@ -354,7 +354,7 @@ public final class DocumentStore implements LockStore {
     return sessions.withSessions(
         reader,
         liveness -> {
-          locks.observe(lock, liveness, now);
+          locks.observeEvictions(lock, liveness, now);
           return Optional.of(lock.view(liveness, now));
         });
   }

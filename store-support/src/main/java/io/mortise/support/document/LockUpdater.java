@@ -179,7 +179,8 @@ record LockUpdater(SessionDocuments sessions) {
 
   private <T> StepResult<T> apply(
       Step<T> step, @Nullable LockDocument document, VersionedText found, long now) {
-    observe(document, step.known(), now);
+    observeEvictions(document, step.known(), now);
+    observeAtLeast(document, now);
     return LockStep.apply(
         document,
         revision(found),
@@ -195,13 +196,12 @@ record LockUpdater(SessionDocuments sessions) {
         : DocumentUpdater.number(found, LockStep.HIGHEST_REVISION);
   }
 
-  /** Records the holds that an operator has closed, and the at-least times. */
-  void observe(@Nullable LockDocument lock, KnownSessions known, long now) {
+  /** Records the holds that an operator has closed. */
+  void observeEvictions(@Nullable LockDocument lock, KnownSessions known, long now) {
     ClocklessExpiry observer = sessions.observer();
     if (lock != null && observer != null) {
       lock.observeEvictions(hold -> observer.shutFor(hold, known.ttl(hold.session())), now);
     }
-    observeAtLeast(lock, now);
   }
 
   /** Records the at-least times of a document that was read, or written, just now. */

@@ -6,9 +6,8 @@ import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Reply.AttemptState;
 import io.mortise.spi.Reply.EndReason;
+import io.mortise.zookeeper.ZooKeeperInspector.FoundAttempt;
 import io.mortise.zookeeper.internal.StoreResources;
-import io.mortise.zookeeper.internal.node.AttemptIndex;
-import io.mortise.zookeeper.internal.node.NodeData;
 import io.mortise.zookeeper.internal.node.NodeLayout;
 import java.util.HashSet;
 import java.util.List;
@@ -52,113 +51,84 @@ final class AttemptEviction {
 
   /** As {@link io.mortise.spi.LockStore#evict}. */
   CompletionStage<Reply.Ended> evict(LockName name, AttemptId attempt, Eviction how) {
-    String lock = store.layout().lock(name);
     return store
         .resources()
         .<Reply.Ended>ask(
-            (client, answer) -> {
-              AttemptIndex.read(
-                  client,
-                  lock,
-                  found -> {
-                    Integer index = found == null ? null : found.index().get(attempt);
-                    if (found == null) {
-                      fail(answer);
-                    } else if (index == null) {
-                      answer.complete(absent(attempt));
-                    } else {
-                      boolean holds = index < found.queue().holding();
-                      String node = lock + "/" + found.queue().place(index).node();
-                      new EvictionStep(client, attempt, holds, node, how, answer).read();
-                    }
-                  });
-            });
+            (client, answer) -> new EvictionStep(client, name, attempt, how, answer).find());
   }
 
-  private static Reply.Ended absent(AttemptId attempt) {
-    return new Reply.Ended(attempt, AttemptState.ABSENT, EndReason.UNKNOWN, false);
-  }
-
-  private void fail(CompletableFuture<?> answer) {
-    answer.completeExceptionally(store.resources().silent());
-  }
-
-  /** The eviction of one attempt, which was found. */
+  /** The eviction of one attempt. */
   private final class EvictionStep {
     private final ZooKeeper client;
+    private final LockName name;
     private final AttemptId attempt;
-    private final boolean holds;
-    private final String node;
     private final Eviction how;
     private final CompletableFuture<Reply.Ended> answer;
     private int tries;
 
     EvictionStep(
         ZooKeeper client,
+        LockName name,
         AttemptId attempt,
-        boolean holds,
-        String node,
         Eviction how,
         CompletableFuture<Reply.Ended> answer) {
       this.client = client;
+      this.name = name;
       this.attempt = attempt;
-      this.holds = holds;
-      this.node = node;
       this.how = how;
       this.answer = answer;
     }
 
-    /** Its session may have given the node to another attempt. */
-    void read() {
-      client.getData(
-          node,
-          false,
-          (rc, path, context, data, stat) -> {
-            NodeData.AttemptData found = NodeData.attempt(data);
-            if (rc == 0 && found != null && found.attempt().equals(attempt)) {
-              readAcl(stat.getVersion());
-            } else if (rc == 0 || rc == Code.NONODE.intValue()) {
-              answer.complete(absent(attempt));
-            } else {
-              fail(answer);
-            }
-          },
-          null);
+    void find() {
+      store.inspector().find(client, name, attempt, answer, this::readAcl);
+    }
+
+    private void findAgain() {
+      if (tries++ < MOST_TRIES) {
+        find();
+      } else {
+        fail();
+      }
+    }
+
+    private void fail() {
+      answer.completeExceptionally(store.resources().silent());
     }
 
     /** The session must be able to read and remove the note, whoever the operator is. */
-    private void readAcl(int version) {
+    private void readAcl(FoundAttempt found) {
       client.getACL(
           store.layout().session(attempt.session()),
           new Stat(),
-          (rc, path, context, found, stat) ->
-              send(version, rc == 0 ? found : store.options().acl()),
+          (rc, path, context, acl, stat) -> send(found, rc == 0 ? acl : store.options().acl()),
           null);
     }
 
-    private void send(int version, List<ACL> acl) {
+    private void send(FoundAttempt found, List<ACL> acl) {
       NodeLayout layout = store.layout();
       client.multi(
           List.of(
               Op.check(layout.session(attempt.session()), -1),
               Op.create(layout.eviction(attempt), new byte[0], acl, CreateMode.PERSISTENT),
-              how == Eviction.BREAK ? Op.delete(node, version) : Op.check(node, version)),
+              how == Eviction.BREAK
+                  ? Op.delete(found.node(), found.version())
+                  : Op.check(found.node(), found.version())),
           (rc, path, context, results) -> {
             if (rc == 0) {
-              done();
+              done(found);
             } else if (failed(results, NOTE, Code.NONODE) && tries++ < MOST_TRIES) {
               makeContainers(acl);
-              send(version, acl);
+              send(found, acl);
             } else if (failed(results, SESSION, Code.NONODE)
                 || failed(results, NOTE, Code.NODEEXISTS)) {
-              // Its nodes go with the session; or it was told before.
-              breakOnly(version);
+              // The session has ended, and its nodes go with it; or it was told before.
+              breakOnly(found);
             } else if (failed(results, NODE, Code.NONODE)) {
-              answer.complete(absent(attempt));
-            } else if (failed(results, NODE, Code.BADVERSION) && tries++ < MOST_TRIES) {
-              read();
+              answer.complete(ZooKeeperInspector.absent(attempt));
+            } else if (failed(results, NODE, Code.BADVERSION)) {
+              findAgain();
             } else {
-              fail(answer);
+              fail();
             }
           },
           null);
@@ -172,36 +142,34 @@ final class AttemptEviction {
       }
     }
 
-    private void breakOnly(int version) {
+    private void breakOnly(FoundAttempt found) {
       if (how == Eviction.CLOSE) {
-        done();
+        done(found);
         return;
       }
       client.delete(
-          node,
-          version,
+          found.node(),
+          found.version(),
           (rc, path, context) -> {
             if (rc == 0 || rc == Code.NONODE.intValue()) {
-              done();
-            } else if (rc == Code.BADVERSION.intValue() && tries++ < MOST_TRIES) {
-              read();
+              done(found);
+            } else if (rc == Code.BADVERSION.intValue()) {
+              findAgain();
             } else {
-              fail(answer);
+              fail();
             }
           },
           null);
     }
 
     /**
-     * The session of a waiter that is told removes its node at once. One that cannot be told, or
-     * that holds by now, is not waited for.
+     * Answers; for a waiter that is closed when its session has removed the node, or does not do so
+     * soon: it is not connected, or the waiter holds by now.
      */
-    private void done() {
-      Reply.Ended ended =
-          new Reply.Ended(
-              attempt, holds ? AttemptState.HELD : AttemptState.WAITING, EndReason.EVICTED, false);
+    private void done(FoundAttempt found) {
+      Reply.Ended ended = found.ended(attempt, EndReason.EVICTED);
       var unused = answer.thenRun(() -> sweep(client));
-      if (holds || how == Eviction.BREAK) {
+      if (found.was() == AttemptState.HELD || how == Eviction.BREAK) {
         answer.complete(ended);
         return;
       }
@@ -210,7 +178,7 @@ final class AttemptEviction {
           .timer()
           .in(store.options().timeout().toNanos() / 2, () -> answer.complete(ended));
       client.exists(
-          node,
+          found.node(),
           event -> {
             if (event.getType() == EventType.NodeDeleted) {
               answer.complete(ended);

@@ -31,6 +31,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
@@ -83,69 +84,93 @@ final class ZooKeeperInspector {
         });
   }
 
-  /** Removes an attempt's node, of any client. */
-  CompletionStage<Reply.Ended> end(LockName name, AttemptId attempt) {
-    String path = store.layout().lock(name);
-    return this.<Reply.Ended>ask(
-        (client, answer) ->
-            AttemptIndex.read(
-                client,
-                path,
-                roll -> {
-                  Integer index = roll == null ? null : roll.index().get(attempt);
-                  if (roll == null) {
-                    answer.completeExceptionally(silent());
-                  } else if (index == null) {
-                    answer.complete(
-                        new Reply.Ended(attempt, AttemptState.ABSENT, EndReason.UNKNOWN, false));
-                  } else {
-                    AttemptState attemptState =
-                        index < roll.queue().holding() ? AttemptState.HELD : AttemptState.WAITING;
-                    remove(
-                        client,
-                        path + "/" + roll.queue().place(index).node(),
-                        attempt,
-                        attemptState,
-                        answer);
-                  }
-                }));
+  /**
+   * An attempt that was found.
+   *
+   * @param version of its node; its session may give the node to the next attempt
+   */
+  record FoundAttempt(AttemptState was, String node, int version) {
+    Reply.Ended ended(AttemptId attempt, EndReason how) {
+      return new Reply.Ended(attempt, was, how, false);
+    }
   }
 
-  private void remove(
+  /** Looks up an attempt, of any client; answers itself if there is none, or if it fails. */
+  void find(
       ZooKeeper client,
-      String node,
+      LockName name,
       AttemptId attempt,
-      AttemptState attemptState,
-      CompletableFuture<Reply.Ended> answer) {
-    Reply.Ended absent = new Reply.Ended(attempt, AttemptState.ABSENT, EndReason.UNKNOWN, false);
+      CompletableFuture<Reply.Ended> answer,
+      Consumer<FoundAttempt> then) {
+    String path = store.layout().lock(name);
+    AttemptIndex.read(
+        client,
+        path,
+        roll -> {
+          Integer index = roll == null ? null : roll.index().get(attempt);
+          if (roll == null) {
+            answer.completeExceptionally(silent());
+          } else if (index == null) {
+            answer.complete(absent(attempt));
+          } else {
+            AttemptState was =
+                index < roll.queue().holding() ? AttemptState.HELD : AttemptState.WAITING;
+            String node = path + "/" + roll.queue().place(index).node();
+            read(client, attempt, was, node, answer, then);
+          }
+        });
+  }
+
+  private void read(
+      ZooKeeper client,
+      AttemptId attempt,
+      AttemptState was,
+      String node,
+      CompletableFuture<Reply.Ended> answer,
+      Consumer<FoundAttempt> then) {
     client.getData(
         node,
         false,
         (rc, path, context, data, stat) -> {
           NodeData.AttemptData attemptData = NodeData.attempt(data);
           if (rc == 0 && attemptData != null && attemptData.attempt().equals(attempt)) {
-            // Only that version: its session may give the node to the next attempt.
-            client.delete(
-                node,
-                stat.getVersion(),
-                (code, given, ignored) -> {
-                  if (code == 0) {
-                    answer.complete(
-                        new Reply.Ended(attempt, attemptState, EndReason.RELEASED, false));
-                  } else if (code == Code.NONODE.intValue()) {
-                    answer.complete(absent);
-                  } else {
-                    answer.completeExceptionally(silent());
-                  }
-                },
-                null);
+            then.accept(new FoundAttempt(was, node, stat.getVersion()));
           } else if (rc == 0 || rc == Code.NONODE.intValue()) {
-            answer.complete(absent);
+            answer.complete(absent(attempt));
           } else {
             answer.completeExceptionally(silent());
           }
         },
         null);
+  }
+
+  static Reply.Ended absent(AttemptId attempt) {
+    return new Reply.Ended(attempt, AttemptState.ABSENT, EndReason.UNKNOWN, false);
+  }
+
+  /** Removes an attempt's node, of any client. */
+  CompletionStage<Reply.Ended> end(LockName name, AttemptId attempt) {
+    return this.<Reply.Ended>ask(
+        (client, answer) ->
+            find(
+                client,
+                name,
+                attempt,
+                answer,
+                found ->
+                    client.delete(
+                        found.node(),
+                        found.version(),
+                        (rc, path, context) -> {
+                          if (rc == 0) {
+                            answer.complete(found.ended(attempt, EndReason.RELEASED));
+                          } else if (rc == Code.NONODE.intValue()) {
+                            answer.complete(absent(attempt));
+                          } else {
+                            answer.completeExceptionally(silent());
+                          }
+                        },
+                        null)));
   }
 
   // ---- Inspecting ----

@@ -9,9 +9,11 @@ import io.mortise.internal.runtime.StoreCall;
 import io.mortise.internal.session.StoreOutage;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
+import io.mortise.spi.Reply;
 import io.mortise.spi.time.DurationText;
 import java.time.Duration;
 import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
 
 /** The fixed properties of an engine's store and environment. */
 public final class EngineSettings {
@@ -96,6 +98,15 @@ public final class EngineSettings {
     return storeEndsHolds || terms.atMost() == null
         ? terms
         : new HoldTerms(null, terms.atLeast(), terms.label());
+  }
+
+  /**
+   * The rest of a hold's at-most time, from the sending of the answered request. A store without
+   * such times leaves the one that was asked for to the engine. Null for none.
+   */
+  public static @Nullable Duration atMostLeft(Reply.Granted granted, @Nullable Duration asked) {
+    Duration left = granted.atMostLeft();
+    return left == null ? asked : left;
   }
 
   /** The time limit of a try: the store's timeout. */

@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
  * row can be inserted, so READ COMMITTED shows it, and the transaction is rolled back.
  *
  * <p>A new version is not below the time of day in tenths of a second. So versions rise, and
- * fencing tokens with them, also after the table was lost, unless a lock was written more often
- * than that. After a row was deleted by hand the next token may be smaller.
+ * fencing tokens with them, also after the table or the last writes were lost, unless a lock was
+ * written more often than that. After a row was deleted by hand the next token may be smaller.
  *
  * <p>Thread-safe.
  */

@@ -6,15 +6,18 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.sql.DriverManager;
-import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 
 /** Derby's network server, with one database. */
 final class DerbyServer extends ServerProcess {
   private DerbyServer(int port, Path folder, List<String> command) {
-    super("derby", port, folder, command, () -> answers(port));
+    super(
+        "derby",
+        port,
+        folder,
+        command,
+        () -> DocumentServers.answers(port, url(port) + ";create=true"));
   }
 
   static DerbyServer start() {
@@ -36,16 +39,6 @@ final class DerbyServer extends ServerProcess {
       return new DerbyServer(port, folder, command);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
-    }
-  }
-
-  private static boolean answers(int port) throws IOException {
-    connect(port).close();
-    try {
-      DriverManager.getConnection(url(port) + ";create=true").close();
-      return true;
-    } catch (SQLException e) {
-      throw new IOException(e);
     }
   }
 

@@ -5,8 +5,11 @@ import io.mortise.spi.time.WallClock;
 import io.mortise.testkit.StoreUnderTest;
 import io.mortise.testkit.contract.document.ClocklessStoreUnderTest;
 import io.mortise.testkit.server.LocalServer;
+import io.mortise.testkit.server.ServerProcess;
 import io.mortise.testserver.H2Server;
+import java.io.IOException;
 import java.sql.DriverManager;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
@@ -30,6 +33,17 @@ final class DocumentServers {
   /** One that nobody in this JVM had before. */
   static String namespace() {
     return "document" + NAMESPACES.incrementAndGet();
+  }
+
+  /** Whether a server that was just started lets a client in. */
+  static boolean answers(int port, String url) throws IOException {
+    ServerProcess.connect(port).close();
+    try {
+      DriverManager.getConnection(url).close();
+      return true;
+    } catch (SQLException e) {
+      throw new IOException(e);
+    }
   }
 
   synchronized LocalServer shared() {

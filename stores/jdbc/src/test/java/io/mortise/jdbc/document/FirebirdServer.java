@@ -6,8 +6,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.sql.DriverManager;
-import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -17,7 +15,7 @@ import java.util.List;
  */
 final class FirebirdServer extends ServerProcess {
   private FirebirdServer(int port, Path folder, List<String> command) {
-    super("firebird", port, folder, command, () -> answers(port));
+    super("firebird", port, folder, command, () -> DocumentServers.answers(port, url(port)));
   }
 
   /** Where there is none, the test is skipped, or on CI fails. */
@@ -63,16 +61,6 @@ final class FirebirdServer extends ServerProcess {
 
   private static List<String> command(Path folder, Path program) {
     return List.of("env", "FIREBIRD=" + folder, "FIREBIRD_LOCK=" + folder, program.toString());
-  }
-
-  private static boolean answers(int port) throws IOException {
-    connect(port).close();
-    try {
-      DriverManager.getConnection(url(port)).close();
-      return true;
-    } catch (SQLException e) {
-      throw new IOException(e);
-    }
   }
 
   private static String url(int port) {

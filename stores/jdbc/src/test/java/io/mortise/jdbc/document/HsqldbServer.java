@@ -6,15 +6,13 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.sql.DriverManager;
-import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 
 /** HSQLDB's server, with one database that forces each commit to its file, and locks rows. */
 final class HsqldbServer extends ServerProcess {
   private HsqldbServer(int port, Path folder, List<String> command) {
-    super("hsqldb", port, folder, command, () -> answers(port));
+    super("hsqldb", port, folder, command, () -> DocumentServers.answers(port, url(port)));
   }
 
   static HsqldbServer start() {
@@ -38,16 +36,6 @@ final class HsqldbServer extends ServerProcess {
       return new HsqldbServer(port, folder, command);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
-    }
-  }
-
-  private static boolean answers(int port) throws IOException {
-    connect(port).close();
-    try {
-      DriverManager.getConnection(url(port)).close();
-      return true;
-    } catch (SQLException e) {
-      throw new IOException(e);
     }
   }
 

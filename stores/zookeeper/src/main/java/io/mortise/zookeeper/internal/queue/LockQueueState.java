@@ -25,9 +25,10 @@ import io.mortise.zookeeper.internal.queue.QueueEffect.WithdrawalReason;
 import io.mortise.zookeeper.internal.queue.ZooKeeperAttempt.NodeState;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
+import java.util.Objects;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Watcher.Event.EventType;
 import org.jspecify.annotations.Nullable;
@@ -57,8 +58,8 @@ public final class LockQueueState {
   private final AttemptRecovery attemptRecovery;
   private final SoleUserCache soleUserCache;
 
-  /** Ends whose removals are in flight; they do not delay other requests. */
-  private final Set<PendingRequest> ending = new LinkedHashSet<>();
+  /** Attempts whose removals are in flight, and who asked; they do not delay other requests. */
+  private final Map<ZooKeeperAttempt, List<PendingRequest>> ending = new LinkedHashMap<>();
 
   public LockQueueState(
       SessionFacts session,
@@ -100,9 +101,15 @@ public final class LockQueueState {
         && !attemptRecovery.isRecovering();
   }
 
+  private List<PendingRequest> allEnding() {
+    List<PendingRequest> found = new ArrayList<>();
+    ending.values().forEach(found::addAll);
+    return found;
+  }
+
   /** All requests without an answer. */
   public List<PendingRequest> unanswered() {
-    List<PendingRequest> found = new ArrayList<>(ending);
+    List<PendingRequest> found = allEnding();
     if (requests.current != null) {
       found.add(requests.current);
     }
@@ -203,7 +210,7 @@ public final class LockQueueState {
 
   /** Time has passed: requests that have waited for longer are failed. */
   public List<QueueEffect> onTime(long now, long requestTimeout) {
-    List<PendingRequest> sent = new ArrayList<>(ending);
+    List<PendingRequest> sent = allEnding();
     if (requests.current != null) {
       sent.add(requests.current);
     }
@@ -266,12 +273,14 @@ public final class LockQueueState {
   // ---- Ending ----
 
   private void abandon(PendingRequest request, ZooKeeperAttempt attempt) {
+    List<PendingRequest> earlier = ending.get(attempt);
+    if (earlier != null) {
+      // The engine repeats it, or asks for what the session does about an eviction.
+      earlier.add(request);
+      return;
+    }
     if (attempt.leaving) {
-      if (sameEnd(request, attempt).isEmpty()) {
-        requests.fail(request, true, "the end is on its way.");
-      } else {
-        ending.add(request);
-      }
+      requests.fail(request, true, "the end is on its way.");
       return;
     }
     attempt.leaving = true;
@@ -280,9 +289,9 @@ public final class LockQueueState {
       return;
     }
     requests.leaveQueue(attempt);
-    ending.add(request);
+    ending.put(attempt, new ArrayList<>(List.of(request)));
     requests.effects.add(
-        new RemoveNode(attempt, urgency(request, attempt), new RemovalCause.AttemptEnded(request)));
+        new RemoveNode(attempt, urgency(request, attempt), new RemovalCause.AttemptEnded()));
   }
 
   private static Urgency urgency(PendingRequest request, ZooKeeperAttempt attempt) {
@@ -307,8 +316,8 @@ public final class LockQueueState {
   public List<QueueEffect> onRemoved(RemoveNode removal, Code code, boolean takenOver) {
     ZooKeeperAttempt attempt = removal.attempt();
     boolean gone = code == Code.OK || code == Code.NONODE;
-    if (removal.cause() instanceof RemovalCause.AttemptEnded ended) {
-      ended(ended.request(), attempt, code, takenOver);
+    if (removal.cause() instanceof RemovalCause.AttemptEnded) {
+      ended(attempt, code, takenOver);
     } else if (removal.cause() instanceof RemovalCause.Leftover && gone) {
       requests.end(attempt, attempt.ifReleased());
     } else if (removal.cause() instanceof RemovalCause.Leftover) {
@@ -324,22 +333,12 @@ public final class LockQueueState {
     return effects();
   }
 
-  /** The ends of an evicted attempt, which its session and the engine ask for. */
-  private List<PendingRequest> sameEnd(PendingRequest request, ZooKeeperAttempt attempt) {
-    return requests.attempts.isEvicted(attempt)
-        ? ending.stream().filter(other -> other.attempt().equals(request.attempt())).toList()
-        : List.of();
-  }
-
-  private void ended(
-      PendingRequest request, ZooKeeperAttempt attempt, Code code, boolean takenOver) {
+  private void ended(ZooKeeperAttempt attempt, Code code, boolean takenOver) {
     if (code == Code.SESSIONEXPIRED) {
       requests.effects.add(new EndSession("the ZooKeeper session expired"));
       return;
     }
-    ending.remove(request);
-    List<PendingRequest> others = sameEnd(request, attempt);
-    others.forEach(ending::remove);
+    List<PendingRequest> asked = Objects.requireNonNull(ending.remove(attempt));
     if (code == Code.OK) {
       requests.end(attempt, attempt.ifReleased());
       if (!takenOver) {
@@ -349,13 +348,11 @@ public final class LockQueueState {
       requests.end(attempt, attempt.ifGone());
     } else {
       attempt.state(NodeState.DOUBT);
-      requests.fail(request, true, "the connection was lost.");
-      others.forEach(other -> requests.fail(other, true, "the connection was lost."));
+      asked.forEach(request -> requests.fail(request, true, "the connection was lost."));
       return;
     }
-    Reply.Ended absent = requests.attempts.absent(request.attempt(), requests.name);
-    requests.answer(request, absent);
-    others.forEach(other -> requests.answer(other, absent));
+    Reply.Ended absent = requests.attempts.absent(requests.attempts.id(attempt), requests.name);
+    asked.forEach(request -> requests.answer(request, absent));
   }
 
   private void withdrawn(

@@ -101,7 +101,7 @@ public sealed interface QueueEffect {
   /** The reason for removing a node, and its consequence. */
   sealed interface RemovalCause {
     /** The engine ends the attempt. */
-    record AttemptEnded(PendingRequest request) implements RemovalCause {}
+    record AttemptEnded() implements RemovalCause {}
 
     /** The attempt was in doubt, and turned out to be ended, or to need another capacity. */
     record Leftover() implements RemovalCause {}
