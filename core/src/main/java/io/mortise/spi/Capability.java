@@ -45,10 +45,11 @@ public enum Capability {
   /** Hints arrive without a request. */
   PUSH,
   /**
-   * A holder is notified within a few round trips that another attempt has met its hold, so a hold
-   * may stand idle until then ({@link AttemptId#isSticky()}): the notification is pushed, and a
-   * loss of the push connection is reported ({@link StoreSession#onConnectionLost}). Needs {@link
-   * #SESSION}, {@link #QUEUE} and {@link #PUSH}.
+   * A holder is notified soon that another attempt has met its hold, so a hold may stand idle until
+   * then ({@link AttemptId#isSticky()}): within a few round trips and {@link
+   * StoreSession#callBackDelay}. The notification is pushed, or looked for ({@link
+   * StoreSession#lookForCallBacks}); a break of that way is reported ({@link
+   * StoreSession#onConnectionLost}). Needs {@link #SESSION} and {@link #QUEUE}.
    */
   CALL_BACK,
   /** {@link StoreSession#renew(long, long, java.util.List, java.time.Duration)}. */

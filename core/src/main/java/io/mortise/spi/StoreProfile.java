@@ -88,7 +88,9 @@ public record StoreProfile(
               + ".";
       case CALL_BACK ->
           "calls no idle holder back (CALL_BACK). Leave sticky out, or take one that does:"
-              + " jdbc:postgresql:, jdbc:sqlite:, redis:, zk: or mem:.";
+              + " "
+              + FULL_STORES
+              + ".";
       case DOWNGRADE ->
           "cannot turn an exclusive hold into a shared one (DOWNGRADE). Release it, and acquire the"
               + " read lock.";

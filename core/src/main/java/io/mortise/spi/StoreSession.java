@@ -2,6 +2,7 @@ package io.mortise.spi;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 
@@ -94,6 +95,28 @@ public interface StoreSession {
    */
   default boolean receivesPushes() {
     return true;
+  }
+
+  /**
+   * How long the notification that a hold is wanted may stay unread, apart from round trips, where
+   * none is pushed: the pause between two looks. Zero where they are pushed. Has a meaning with
+   * {@link Capability#CALL_BACK} only. Does not block.
+   */
+  default Duration callBackDelay() {
+    return Duration.ZERO;
+  }
+
+  /**
+   * Reads the notifications that were left to the session, and hands on those that it has not
+   * handed on yet, as if they were pushed. While the process keeps holds idle, the engine calls
+   * this after each {@link #callBackDelay}, or each second where they are pushed, since a push may
+   * be lost. One call is in flight. A store that looks by itself does nothing.
+   *
+   * @return completes exceptionally if the store did not answer. The engine then renews, and takes
+   *     no idle hold until that is confirmed
+   */
+  default CompletionStage<Void> lookForCallBacks() {
+    return CompletableFuture.completedFuture(null);
   }
 
   /**

@@ -225,17 +225,33 @@ final class AcquireProtocol {
   private void awaitCalled(Stripe stripe, Claim claim, AttemptId holder, long sentAt) {
     AttemptId attempt = claim.attempt();
     long trip = Math.max(localHandoff.roundTripNanos(), settings.now() - sentAt);
+    long nanos = StickyProtocol.callNanos(trip);
+    Runnable end =
+        () -> {
+          if (claim.isAttempt(attempt)
+              && claim.phase() == ClaimPhase.ASKED
+              && stickyProtocol.callIsOver(stripe, claim, holder)) {
+            transitions.completeTries(stripe, claim);
+            if (claim.head() == null) {
+              transitions.giveUp(stripe, claim);
+            }
+          }
+        };
+    long delay = claim.openSession().store().callBackDelay().toNanos();
+    if (delay == 0) {
+      stripe.emit(new ClaimEffect.Timer(nanos, end));
+      return;
+    }
+    // The holder looks for the call-back later, and its hand-off may not be pushed either.
     stripe.emit(
         new ClaimEffect.Timer(
-            StickyProtocol.callNanos(trip),
+            delay + nanos,
             () -> {
               if (claim.isAttempt(attempt)
                   && claim.phase() == ClaimPhase.ASKED
-                  && stickyProtocol.callIsOver(stripe, claim, holder)) {
-                transitions.completeTries(stripe, claim);
-                if (claim.head() == null) {
-                  transitions.giveUp(stripe, claim);
-                }
+                  && claim.calledBack() != null) {
+                requests.pollNow(stripe, claim);
+                stripe.emit(new ClaimEffect.Timer(nanos, end));
               }
             }));
   }

@@ -136,6 +136,7 @@ public final class Engine {
             transitions,
             stickyProtocol,
             idleExpiry,
+            new CallBackPoll(settings, sessions, stripes),
             lossProtocol,
             releaseProtocol,
             adjustProtocol);

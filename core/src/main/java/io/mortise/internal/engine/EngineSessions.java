@@ -110,6 +110,11 @@ final class EngineSessions {
     sessionRenewer.noteSuspension(session);
   }
 
+  /** Handles a break of the way by which the session's notifications arrive. */
+  void connectionLost(LiveSession session, String cause) {
+    sessionRenewer.connectionLost(session, cause);
+  }
+
   /** Drops a session that the store no longer knows. */
   void drop(LiveSession session) {
     String pause = session.pauseText();

@@ -28,6 +28,7 @@ final class LeaseOperations implements LeaseImpl.Operations {
   private final ClaimTransitions transitions;
   private final StickyProtocol stickyProtocol;
   private final IdleExpiry idleExpiry;
+  private final CallBackPoll callBackPoll;
   private final LossProtocol lossProtocol;
   private final ReleaseProtocol releaseProtocol;
   private final AdjustProtocol adjustProtocol;
@@ -38,6 +39,7 @@ final class LeaseOperations implements LeaseImpl.Operations {
       ClaimTransitions transitions,
       StickyProtocol stickyProtocol,
       IdleExpiry idleExpiry,
+      CallBackPoll callBackPoll,
       LossProtocol lossProtocol,
       ReleaseProtocol releaseProtocol,
       AdjustProtocol adjustProtocol) {
@@ -46,6 +48,7 @@ final class LeaseOperations implements LeaseImpl.Operations {
     this.transitions = transitions;
     this.stickyProtocol = stickyProtocol;
     this.idleExpiry = idleExpiry;
+    this.callBackPoll = callBackPoll;
     this.lossProtocol = lossProtocol;
     this.releaseProtocol = releaseProtocol;
     this.adjustProtocol = adjustProtocol;
@@ -173,6 +176,7 @@ final class LeaseOperations implements LeaseImpl.Operations {
       return transitions.release(stripe, claim, quietly);
     }
     idleExpiry.checkAt(idle.idleUntil());
+    callBackPoll.begin(idle.openSession());
     return null;
   }
 

@@ -40,7 +40,8 @@ import org.slf4j.LoggerFactory;
  * taken, and none is released: that would send a request for each to a store that does not answer.
  * The renewal after a reconnect brings the notes. When the store may have forgotten its grants,
  * idle ones are over: they are released together, behind the requests about open leases. A session
- * that pushes never reach keeps nothing idle.
+ * that pushes never reach keeps nothing idle. {@link CallBackPoll} finds lost notes, and all where
+ * none is pushed.
  *
  * <p><b>A suspended host.</b> Its monotonic clock stood still, and until the next renewal an
  * expired session looks valid. So a grant that was idle for a while is taken only after a check of
@@ -52,8 +53,10 @@ import org.slf4j.LoggerFactory;
  * <p><b>A try</b> that meets a marked holder would find a free lock busy. So it queues, which hands
  * the lock over in one step, and gives up after five round trips: its place in the queue, the
  * call-back, the release and the grant take three. It waits at least 50 ms, as a process may pause
- * that long for garbage collection or for a processor, and at most 250 ms. A holder that did not
- * release in time is in use: later tries fail at once for as long as its attempt lives.
+ * that long for garbage collection or for a processor, and at most 250 ms. Where notes are looked
+ * for, it waits for the pause between two looks besides, asks for its turn, and waits as long as
+ * before. A holder that did not release in time is in use: later tries fail at once for as long as
+ * its attempt lives.
  *
  * <p>Everything here runs under the stripe's lock, and decides; {@link ClaimTransitions} sends
  * requests and releases.

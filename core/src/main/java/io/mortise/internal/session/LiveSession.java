@@ -266,7 +266,7 @@ public final class LiveSession implements Validity {
   }
 
   /** Records that pushes may be missed from now on. */
-  void missesCalls() {
+  public void missesCalls() {
     missedAt = env.now();
   }
 

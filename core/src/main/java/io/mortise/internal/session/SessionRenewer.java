@@ -180,7 +180,8 @@ public final class SessionRenewer {
     }
   }
 
-  private void connectionLost(LiveSession session, String cause) {
+  /** Handles a break of the way by which notifications arrive. */
+  public void connectionLost(LiveSession session, String cause) {
     guard.lock();
     try {
       session.missesCalls();

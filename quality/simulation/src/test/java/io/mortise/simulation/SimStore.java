@@ -170,6 +170,16 @@ abstract class SimStore implements LockStore {
     }
 
     @Override
+    public Duration callBackDelay() {
+      return session.callBackDelay();
+    }
+
+    @Override
+    public CompletionStage<Void> lookForCallBacks() {
+      return session.lookForCallBacks();
+    }
+
+    @Override
     public CompletionStage<Void> close() {
       virtualTimeScheduler.trace(() -> simProcess + " closes session " + spec.id());
       listeners.remove(spec.id());

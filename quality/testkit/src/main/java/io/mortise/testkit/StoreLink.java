@@ -370,6 +370,16 @@ public final class StoreLink implements PartitionedStore {
     }
 
     @Override
+    public Duration callBackDelay() {
+      return session.callBackDelay();
+    }
+
+    @Override
+    public CompletionStage<Void> lookForCallBacks() {
+      return stage(session::lookForCallBacks, CompletableFuture::failedFuture);
+    }
+
+    @Override
     public CompletionStage<Void> close() {
       return stage(session::close, CompletableFuture::failedFuture);
     }

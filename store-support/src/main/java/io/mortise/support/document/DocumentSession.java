@@ -178,9 +178,23 @@ final class DocumentSession implements StoreSession {
     }
   }
 
+  @Override
+  public Duration callBackDelay() {
+    return store.callBackDelay();
+  }
+
+  @Override
+  public CompletionStage<Void> lookForCallBacks() {
+    return closed ? CompletableFuture.completedFuture(null) : look();
+  }
+
   /** Pushes the new notifications of the document. Two concurrent pushes may both deliver one. */
   private void push() {
-    renewals
+    var unused = look();
+  }
+
+  private CompletionStage<Void> look() {
+    return renewals
         .read(id())
         .thenAccept(
             found ->

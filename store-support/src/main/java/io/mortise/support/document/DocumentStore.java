@@ -91,6 +91,7 @@ public final class DocumentStore implements LockStore {
           Capability.TOKEN_FLOOR,
           Capability.DOWNGRADE,
           Capability.EVICT,
+          Capability.CALL_BACK,
           Capability.VARIABLE_TTL,
           Capability.PROOF,
           Capability.RECORD,
@@ -101,6 +102,12 @@ public final class DocumentStore implements LockStore {
       CAPABILITIES.stream()
           .filter(capability -> capability != Capability.AT_MOST)
           .collect(Collectors.toUnmodifiableSet());
+
+  /**
+   * The longest pause between two looks for call-backs while grants are idle, where they are not
+   * pushed.
+   */
+  private static final Duration CALL_BACK_DELAY = Duration.ofMillis(100);
 
   /** Renewals are sent each third of a TTL, and take some milliseconds. */
   private static final Duration LEAST_TTL = Duration.ofMillis(500);
@@ -233,6 +240,12 @@ public final class DocumentStore implements LockStore {
   @Override
   public StoreProfile profile() {
     return profile;
+  }
+
+  /** See {@link StoreSession#callBackDelay}. */
+  Duration callBackDelay() {
+    Duration delay = profile.can(Capability.PUSH) ? documents.watchDelay() : CALL_BACK_DELAY;
+    return delay.compareTo(CALL_BACK_DELAY) > 0 ? CALL_BACK_DELAY : delay;
   }
 
   @Override

@@ -3,6 +3,7 @@ package io.mortise.support.document;
 import io.mortise.annotation.Beta;
 import io.mortise.internal.runtime.SystemEnv;
 import io.mortise.spi.time.Ticker;
+import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -118,6 +119,14 @@ public interface VersionedDocuments {
    */
   default Runnable watch(String key, Runnable changed) {
     return () -> {};
+  }
+
+  /**
+   * How late a watch may report a change: zero for a server that pushes it, else the pause between
+   * two reads.
+   */
+  default Duration watchDelay() {
+    return Duration.ZERO;
   }
 
   /**

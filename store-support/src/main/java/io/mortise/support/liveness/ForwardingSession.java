@@ -65,6 +65,16 @@ public abstract class ForwardingSession implements StoreSession {
   }
 
   @Override
+  public Duration callBackDelay() {
+    return session.callBackDelay();
+  }
+
+  @Override
+  public CompletionStage<Void> lookForCallBacks() {
+    return session.lookForCallBacks();
+  }
+
+  @Override
   public CompletionStage<Void> close() {
     return session.close();
   }

@@ -10,6 +10,7 @@ import io.mortise.support.document.VersionedDocuments;
 import io.mortise.support.internal.document.WatchedKeys;
 import io.mortise.support.internal.document.WatchedKeys.WatchRequest;
 import io.mortise.support.liveness.BeatMonitor;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -359,6 +360,11 @@ final class DynamoDbDocuments implements VersionedDocuments {
   @Override
   public Runnable watch(String key, Runnable changed) {
     return watched.add(key, changed);
+  }
+
+  @Override
+  public Duration watchDelay() {
+    return requests.target().poll();
   }
 
   /** Reads a document again and again, in place of a push, which DynamoDB does not have. */

@@ -371,10 +371,9 @@ final class JdbcLockStore implements LockStore {
     return current != null && current.isListening();
   }
 
-  /** Whether a notification may reach this process before it looks. */
-  boolean receivesPushes() {
-    NotificationListener current = notificationListener;
-    return fileNotifier != null || (current != null && !current.isCutOff());
+  /** See {@link StoreSession#callBackDelay}. */
+  Duration callBackDelay() {
+    return hasFileNotifier || pushes() ? Duration.ZERO : poller.holdersPause();
   }
 
   private CompletionStage<Boolean> sendNotification(String channel, String payload) {

@@ -175,8 +175,8 @@ final class JdbcSession implements StoreSession, NotifiedSession {
   }
 
   @Override
-  public boolean receivesPushes() {
-    return store.receivesPushes();
+  public Duration callBackDelay() {
+    return store.callBackDelay();
   }
 
   @Override

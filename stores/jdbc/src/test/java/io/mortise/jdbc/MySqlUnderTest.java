@@ -32,7 +32,7 @@ final class MySqlUnderTest implements StoreUnderTest {
 
   @Override
   public Set<Capability> capabilities() {
-    return EnumSet.complementOf(EnumSet.of(Capability.CALL_BACK));
+    return EnumSet.allOf(Capability.class);
   }
 
   @Override

@@ -80,8 +80,7 @@ final class ClocklessToyStoreUnderTest implements StoreUnderTest {
 
   @Override
   public Set<Capability> capabilities() {
-    return EnumSet.complementOf(
-        EnumSet.of(Capability.SKIPS_DISCONNECTED, Capability.CALL_BACK, Capability.AT_MOST));
+    return EnumSet.complementOf(EnumSet.of(Capability.SKIPS_DISCONNECTED, Capability.AT_MOST));
   }
 
   @Override

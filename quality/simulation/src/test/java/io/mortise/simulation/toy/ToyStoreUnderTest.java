@@ -57,7 +57,7 @@ final class ToyStoreUnderTest implements StoreUnderTest {
 
   @Override
   public Set<Capability> capabilities() {
-    return EnumSet.complementOf(EnumSet.of(Capability.SKIPS_DISCONNECTED, Capability.CALL_BACK));
+    return EnumSet.complementOf(EnumSet.of(Capability.SKIPS_DISCONNECTED));
   }
 
   @Override

@@ -131,11 +131,6 @@ public interface Dialect {
     return false;
   }
 
-  /** Whether the server pushes notes to holders ({@code Capability.CALL_BACK}). */
-  default boolean callsBack() {
-    return false;
-  }
-
   /** How many requests may travel in one statement, see {@code LockRepository.together}. */
   int batch();
 

@@ -257,11 +257,6 @@ public final class PostgresDialect implements Dialect {
     return new PostgresListener(driver, server, ticker, sessions, notificationSender, look);
   }
 
-  @Override
-  public boolean callsBack() {
-    return true;
-  }
-
   /** The driver has to tell whether the server itself is at the other end. */
   @Override
   public boolean hasConnectionLocks() {

@@ -113,9 +113,6 @@ public final class ServerDatabase implements Database {
     if (!dialect.hasConnectionLocks()) {
       capabilities.remove(Capability.SKIPS_DISCONNECTED);
     }
-    if (!dialect.callsBack()) {
-      capabilities.remove(Capability.CALL_BACK);
-    }
     this.profile =
         new StoreProfile(
             display, capabilities, maxInFlight, Duration.ofMillis(200), Duration.ofMillis(20));

@@ -107,7 +107,7 @@ public final class SqliteFile implements Database {
   private static Set<Capability> capabilities() {
     return FileNotifier.isAvailable()
         ? EnumSet.allOf(Capability.class)
-        : EnumSet.complementOf(EnumSet.of(Capability.SKIPS_DISCONNECTED, Capability.CALL_BACK));
+        : EnumSet.complementOf(EnumSet.of(Capability.SKIPS_DISCONNECTED));
   }
 
   /** Checks the place, makes the file and the tables if they are missing. Blocks. */

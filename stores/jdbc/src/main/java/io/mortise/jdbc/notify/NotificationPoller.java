@@ -1,6 +1,7 @@
 package io.mortise.jdbc.notify;
 
 import io.mortise.internal.runtime.DaemonThreads;
+import io.mortise.internal.runtime.FailureText;
 import io.mortise.jdbc.table.Database;
 import io.mortise.jdbc.table.StoreConnection;
 import io.mortise.spi.Renewal;
@@ -8,6 +9,7 @@ import io.mortise.spi.SessionId;
 import io.mortise.spi.time.Ticker;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -52,6 +54,9 @@ public final class NotificationPoller implements AutoCloseable {
   /** And at least so long. */
   private static final Duration HOLDERS_POLL = Duration.ofMillis(50);
 
+  /** The looks that fail in a row before a session is told: the first may find a busy file. */
+  private static final int TOLD_FAILURES = 2;
+
   private final String name;
   private final Ticker ticker;
   private final @Nullable FileNotifier fileNotifier;
@@ -62,6 +67,9 @@ public final class NotificationPoller implements AutoCloseable {
   private volatile @Nullable Thread thread;
   private volatile boolean closed;
   private volatile boolean awake;
+
+  /** The failed looks in a row. Used by the thread only. */
+  private final Map<SessionId, Integer> failures = new HashMap<>();
 
   /** When a session began to wait, or a notification came. */
   private volatile long lastChange;
@@ -208,12 +216,19 @@ public final class NotificationPoller implements AutoCloseable {
     long pause =
         waits
             ? pause(often, ahead, ticker.nanos() - lastChange)
-            : holds
-                ? Math.max(often * HOLDERS_POLL_FACTOR, HOLDERS_POLL.toNanos())
-                : IDLE.toNanos();
+            : holds ? holdersPause(often) : IDLE.toNanos();
     awake = pause <= often;
     LockSupport.parkNanos(this, pause);
     return false;
+  }
+
+  /** How long to wait for the next look while a session holds and none waits. */
+  public Duration holdersPause() {
+    return Duration.ofNanos(holdersPause(poll.get().toNanos()));
+  }
+
+  private static long holdersPause(long often) {
+    return Math.max(often * HOLDERS_POLL_FACTOR, HOLDERS_POLL.toNanos());
   }
 
   /**
@@ -239,9 +254,14 @@ public final class NotificationPoller implements AutoCloseable {
       if (session.pushedTo() != before) {
         lastChange = ticker.nanos();
       }
+      failures.remove(session.id());
     } catch (Exception | Error e) {
-      // The renewal brings the same notifications, and tells of an outage.
+      // The renewal brings the same notifications.
       log.debug("Cannot read the notifications of session {}", session.id(), e);
+      failures.keySet().retainAll(sessions.keySet());
+      if (failures.merge(session.id(), 1, Integer::sum) == TOLD_FAILURES) {
+        session.connectionLost(FailureText.said(e));
+      }
       LockSupport.parkNanos(poll.get().toNanos());
     }
   }

@@ -34,6 +34,9 @@ public interface NotifiedSession {
   /** Hands on one that may have been handed on before. */
   void hint(SessionNotification sessionNotification);
 
-  /** A connection broke that was not used for a request, so that none tells of it. */
+  /**
+   * A connection broke that was not used for a request, so that none tells of it, or notifications
+   * cannot be read.
+   */
   void connectionLost(String cause);
 }

@@ -90,8 +90,7 @@ public final class ClocklessStoreUnderTest implements StoreUnderTest {
   @Override
   public Set<Capability> capabilities() {
     Set<Capability> all =
-        EnumSet.complementOf(
-            EnumSet.of(Capability.SKIPS_DISCONNECTED, Capability.CALL_BACK, Capability.AT_MOST));
+        EnumSet.complementOf(EnumSet.of(Capability.SKIPS_DISCONNECTED, Capability.AT_MOST));
     if (!pushes) {
       all.remove(Capability.PUSH);
     }
