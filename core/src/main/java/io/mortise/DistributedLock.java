@@ -55,7 +55,7 @@ public interface DistributedLock {
 
   /**
    * Tries once, without waiting for another holder. Blocks for one round trip to the store; if the
-   * holder is sticky, until that holder has answered, 250 ms at most. Never blocks for longer than
+   * holder is sticky, until that holder has answered, 0.7 s at most. Never blocks for longer than
    * the store's timeout; opening a session and judging a dead holder are part of that time. One
    * exception: if a server sends byte by byte to a {@code DataSource} of MariaDB's driver, a try
    * may last a few times as long.

@@ -31,7 +31,13 @@ final class SimSettings {
       capabilities.add(Capability.PUSH);
     }
     switch (random.nextInt(10)) {
-      case 0 -> capabilities.removeAll(EnumSet.of(Capability.PUSH, Capability.CALL_BACK));
+      case 0 -> {
+        capabilities.remove(Capability.PUSH);
+        if (store == Scenario.StoreKind.TABLE) {
+          // Nothing there looks for call-backs.
+          capabilities.remove(Capability.CALL_BACK);
+        }
+      }
       case 1 -> {
         if (store == Scenario.StoreKind.TABLE) {
           capabilities.removeAll(EnumSet.of(Capability.QUEUE, Capability.CALL_BACK));

@@ -117,8 +117,8 @@ final class Simulation {
   /**
    * The bound on the time that a lock stays free despite a waiter. The end of an at-least time
    * triggers no push: the next poll finds it. An idle grant is called back and handed over, and
-   * both pushes may be lost: the holder then learns of the waiter by a renewal, and the waiter of
-   * the grant by a poll.
+   * both pushes may be lost: the holder then learns of the waiter by a renewal, or over documents
+   * by a look, and the waiter of the grant by a poll.
    */
   private long waitBound(boolean opensByTime, boolean sticky) {
     boolean isTable = scenario.store() == Scenario.StoreKind.TABLE;
@@ -135,8 +135,9 @@ final class Simulation {
     boolean observed =
         opensByTime && scenario.store() == Scenario.StoreKind.DOCUMENTS_WITHOUT_CLOCK;
     // A newcomer counts the whole of an at-least time, a quarter of a TTL at most, once more.
-    long poll =
-        (sticky ? 2 : 1) * (settings.ttl / 3 + trip) + (observed ? settings.ttl * 26 / 100 : 0);
+    long poll = settings.ttl / 3 + trip;
+    long callBack = (isTable ? settings.ttl / 3 : Math.min(settings.ttl / 3, lookNanos())) + trip;
+    poll += (sticky ? callBack : 0) + (observed ? settings.ttl * 26 / 100 : 0);
     boolean mild =
         scenario.faults().stream()
             .allMatch(
@@ -153,6 +154,13 @@ final class Simulation {
             + VirtualTimeScheduler.SECOND
             + 10 * trip
             + server.setBack();
+  }
+
+  /** The pause between two looks for call-backs while grants are idle. */
+  private long lookNanos() {
+    return settings.capabilities.contains(Capability.PUSH)
+        ? VirtualTimeScheduler.SECOND
+        : 100 * VirtualTimeScheduler.MILLI;
   }
 
   private boolean isSticky(String lock) {

@@ -96,9 +96,12 @@ final class WaitBoundCheck {
     }
   }
 
-  /** How long a try may wait for an idle holder that it has called back. */
+  /**
+   * How long a try may wait for an idle holder that it has called back. Where call-backs are looked
+   * for, it waits for the pause of 100 ms and twice as long.
+   */
   private static long callBack(InvariantChecker.ObservedAttempt attempt) {
-    return attempt.lockUsage.options().sticky() == null ? 0 : 260 * VirtualTimeScheduler.MILLI;
+    return attempt.lockUsage.options().sticky() == null ? 0 : 620 * VirtualTimeScheduler.MILLI;
   }
 
   private String text(String lock, List<Integer> waiting, long held, long since, Edge edge) {

@@ -185,7 +185,9 @@ final class DocumentSession implements StoreSession {
 
   @Override
   public CompletionStage<Void> lookForCallBacks() {
-    return closed ? CompletableFuture.completedFuture(null) : look();
+    return closed || !store.rules().looksForCallBacks()
+        ? CompletableFuture.completedFuture(null)
+        : look();
   }
 
   /** Pushes the new notifications of the document. Two concurrent pushes may both deliver one. */

@@ -22,9 +22,6 @@ import io.mortise.support.internal.server.ServerIdentity;
  *
  * <p>A holder that has died is found out by watching: {@code tryAcquire} is busy until this client
  * has watched its session for a TTL, which begins with the first try.
- *
- * <p>This store lacks at-most and at-least times, and sticky locks. Such requests are refused with
- * {@link io.mortise.UnsupportedByStoreException}.
  */
 @Beta
 public final class EtcdStore {

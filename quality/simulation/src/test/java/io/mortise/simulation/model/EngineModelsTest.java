@@ -58,6 +58,17 @@ class EngineModelsTest {
   }
 
   @Test
+  void givenIdleGrantsWithoutPushes_thenALookFindsEachCallBack() {
+    assertSafe("call-backs", new CallBackPollModel(CallBackPollModel.Variant.BUILT, 3));
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "BUILT")
+  void givenARuleAboutLooksIsMissing_thenItIsFoundBroken(CallBackPollModel.Variant without) {
+    assertBroken("call-backs, " + without, new CallBackPollModel(without, 3));
+  }
+
+  @Test
   void givenDeathsTimeoutsAndLostAnswers_thenAGenerationPassesOrBreaksForAll() {
     assertSafe("barrier", new BarrierModel(BarrierModel.Variant.BUILT, 2, 2));
   }

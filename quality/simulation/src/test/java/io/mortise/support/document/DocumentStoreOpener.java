@@ -23,7 +23,8 @@ public final class DocumentStoreOpener {
     COUNTS_RENEWALS,
     COUNTS_FROM_VERSION,
     COUNTS_FROM_LAST_START,
-    COUNTS_FROM_FIRST_SIGHT
+    COUNTS_FROM_FIRST_SIGHT,
+    LOOKS_FOR_CALL_BACKS
   }
 
   /**
@@ -104,6 +105,11 @@ public final class DocumentStoreOpener {
     @Override
     boolean countsFromFirstSight() {
       return missing != MissingRule.COUNTS_FROM_FIRST_SIGHT;
+    }
+
+    @Override
+    boolean looksForCallBacks() {
+      return missing != MissingRule.LOOKS_FOR_CALL_BACKS;
     }
 
     @Override
