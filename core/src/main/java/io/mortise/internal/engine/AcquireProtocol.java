@@ -237,7 +237,7 @@ final class AcquireProtocol {
             }
           }
         };
-    long delay = claim.openSession().store().callBackDelay().toNanos();
+    long delay = StickyProtocol.callBackNanos(claim);
     if (delay == 0) {
       stripe.emit(new ClaimEffect.Timer(nanos, end));
       return;

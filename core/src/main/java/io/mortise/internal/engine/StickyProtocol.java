@@ -53,10 +53,10 @@ import org.slf4j.LoggerFactory;
  * <p><b>A try</b> that meets a marked holder would find a free lock busy. So it queues, which hands
  * the lock over in one step, and gives up after five round trips: its place in the queue, the
  * call-back, the release and the grant take three. It waits at least 50 ms, as a process may pause
- * that long for garbage collection or for a processor, and at most 250 ms. Where notes are looked
- * for, it waits for the pause between two looks besides, asks for its turn, and waits as long as
- * before. A holder that did not release in time is in use: later tries fail at once for as long as
- * its attempt lives.
+ * that long for garbage collection or for a processor, and at most 250 ms. A holder that did not
+ * release in time is in use: later tries fail at once for as long as its attempt lives. Where
+ * holders look for notes, a try waits for the pause between two looks besides, asks for its turn,
+ * and waits as long as before; it does so each time, as a holder in use does not look.
  *
  * <p>Everything here runs under the stripe's lock, and decides; {@link ClaimTransitions} sends
  * requests and releases.
@@ -264,12 +264,20 @@ final class StickyProtocol {
     return Math.min(MOST_CALL_NANOS, Math.max(LEAST_CALL_NANOS, 5 * roundTripNanos));
   }
 
+  /** The pause of holders between two looks for call-backs; 0 if those are pushed. */
+  static long callBackNanos(Claim claim) {
+    return claim.openSession().store().callBackDelay().toNanos();
+  }
+
   /** Handles a holder that did not release in time: whether a try still waits for it. */
   boolean callIsOver(Stripe stripe, Claim claim, AttemptId holder) {
     if (claim.calledBack() == null) {
       return false;
     }
-    stripe.idleClaims().rememberBusy(claim.name(), holder);
+    if (callBackNanos(claim) == 0) {
+      // Elsewhere its grant may be idle from its close to its next look.
+      stripe.idleClaims().rememberBusy(claim.name(), holder);
+    }
     claim.calledBack(null);
     return true;
   }

@@ -215,6 +215,19 @@ class CallBackBoundTest {
   }
 
   @Test
+  void givenHolderThatLooks_whenItClosesBehindATryInVain_thenTheNextTryHasTheLock() {
+    delay = Duration.ofMillis(100);
+    EngineClient holder = client(true);
+    EngineClient contender = client(false);
+    Lease used = done(holder.lock("a").with(STICKY).acquireAsync());
+    CompletableFuture<Lease> first = contender.lock("a").acquireAsync(Duration.ZERO);
+    runUntil(now + 200 * MILLI);
+    assertThat(first).isCompletedExceptionally();
+    used.close();
+    done(contender.lock("a").acquireAsync(Duration.ZERO)).ensureValid();
+  }
+
+  @Test
   void givenHolderThatLooks_thenATryHasTheLock() {
     delay = Duration.ofMillis(100);
     EngineClient holder = client(true);
