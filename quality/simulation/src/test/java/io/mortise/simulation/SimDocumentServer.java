@@ -22,6 +22,7 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,7 +47,8 @@ final class SimDocumentServer extends SimServer {
 
   private final SplittableRandom random;
   private final TreeMap<String, VersionedText> documents = new TreeMap<>();
-  private final Map<String, Map<SimDocumentStore, Runnable>> watches = new HashMap<>();
+  private final Map<String, Map<SimDocumentStore, Consumer<@Nullable VersionedText>>> watches =
+      new HashMap<>();
   private final Map<SessionId, Long> livesUntil = new HashMap<>();
 
   /** How often the at-least time of a hold was started. */
@@ -115,7 +117,11 @@ final class SimDocumentServer extends SimServer {
         documents.put(key, new VersionedText(text, Long.toString(version)));
       }
       observe(key, before == null ? null : before.text(), text);
-      watches.getOrDefault(key, Map.of()).forEach(SimDocumentStore::push);
+      // Some servers tell the text, others only that it has changed.
+      VersionedText told = text == null || !tellsWhatStands ? null : read(key);
+      watches
+          .getOrDefault(key, Map.of())
+          .forEach((store, changed) -> store.push(() -> changed.accept(told)));
     }
     return new Written(made, tellsWhatStands ? read(key) : null);
   }
@@ -140,7 +146,7 @@ final class SimDocumentServer extends SimServer {
         .toList();
   }
 
-  Runnable watch(String key, SimDocumentStore store, Runnable changed) {
+  Runnable watch(String key, SimDocumentStore store, Consumer<@Nullable VersionedText> changed) {
     watches.computeIfAbsent(key, unused -> new LinkedHashMap<>()).put(store, changed);
     return () -> watches.getOrDefault(key, new HashMap<>()).remove(store);
   }
@@ -164,6 +170,9 @@ final class SimDocumentServer extends SimServer {
       observeSession(new SessionId(key.substring(SESSION.length())), before, text);
     } else if (key.startsWith(LOCK) && text != null) {
       LockName name = LockName.of(key.substring(LOCK.length()));
+      if (hasClock) {
+        observeTakenBack(name, text.split("[\t\n]", -1));
+      }
       text.lines().skip(1).forEach(line -> observeLock(name, line.split("\t", -1)));
     }
   }
@@ -178,6 +187,18 @@ final class SimDocumentServer extends SimServer {
           hasClock
               ? trueTime(session.expiresAt())
               : virtualTimeScheduler.now() + session.ttlMicros() * 1000);
+    }
+  }
+
+  /**
+   * The step that ends a hold may take its at-least time back before: then a millisecond is left.
+   */
+  private void observeTakenBack(LockName name, String[] fields) {
+    long shutUntil = Long.parseLong(fields[4]);
+    if (shutUntil == Long.parseLong(fields[5]) + 1_000
+        && fields.length > 7
+        && fields[6].equals("end")) {
+      invariantChecker.shut(name, AttemptId.parse(fields[7]), shutUntil);
     }
   }
 

@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -160,7 +161,7 @@ final class SimDocumentStore extends SimStore {
     }
 
     @Override
-    public Runnable watch(String key, Runnable changed) {
+    public Runnable watch(String key, Consumer<@Nullable VersionedText> changed) {
       return server.watch(key, SimDocumentStore.this, changed);
     }
 

@@ -23,6 +23,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
@@ -75,8 +76,12 @@ final class SessionDocuments {
     return PREFIX + id.value();
   }
 
-  /** Watches the session's document; returns the action that ends the watch. */
-  Runnable watch(SessionId id, Runnable changed) {
+  /**
+   * Watches the session's document; returns the action that ends the watch.
+   *
+   * @param changed receives the document as of a change; null if it has to be read
+   */
+  Runnable watch(SessionId id, Consumer<@Nullable VersionedText> changed) {
     return updater.documents().watch(key(id), changed);
   }
 

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -43,6 +44,8 @@ final class ConsulDocuments implements VersionedDocuments {
   private static final Pattern MODIFIED = Pattern.compile("\"ModifyIndex\":\\s*(\\d+)");
 
   private static final Pattern FLAGS = Pattern.compile("\"Flags\":\\s*(\\d+)");
+
+  private static final Pattern VALUE = Pattern.compile("\"Value\":\\s*\"([A-Za-z0-9+/=]+)\"");
 
   /** Consul's own default; renewals end the wait much sooner. */
   private static final String WAIT = "&wait=5m";
@@ -210,7 +213,7 @@ final class ConsulDocuments implements VersionedDocuments {
   }
 
   @Override
-  public Runnable watch(String key, Runnable changed) {
+  public Runnable watch(String key, Consumer<@Nullable VersionedText> changed) {
     return watched.add(key(key), changed);
   }
 
@@ -226,9 +229,16 @@ final class ConsulDocuments implements VersionedDocuments {
             Matcher found = FLAGS.matcher(answer.body());
             request.tell(
                 answer.index(),
+                text(answer.body()),
                 found.find() && flags.areOwn(Long.parseUnsignedLong(found.group(1))));
           }
         });
+  }
+
+  /** The text of an entry that Consul tells as JSON; null if it has none. */
+  private static @Nullable String text(String entry) {
+    Matcher value = VALUE.matcher(entry);
+    return value.find() ? new String(Base64.getDecoder().decode(value.group(1)), UTF_8) : null;
   }
 
   @Override

@@ -13,6 +13,7 @@ import io.mortise.support.internal.document.WatchedKeys.WatchRequest;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -151,7 +152,7 @@ final class EtcdDocuments implements VersionedDocuments {
   }
 
   @Override
-  public Runnable watch(String key, Runnable changed) {
+  public Runnable watch(String key, Consumer<@Nullable VersionedText> changed) {
     return watched.add(prefix + key, changed);
   }
 
@@ -168,18 +169,19 @@ final class EtcdDocuments implements VersionedDocuments {
   /** Whether the watch goes on. */
   private static boolean tell(WatchRequest request, String line) {
     JsonObject result;
-    List<Long> revisions;
+    List<JsonObject> changes;
     try {
       result = JsonReader.read(line).object("result");
-      revisions =
-          result.objects("events").stream()
-              .map(event -> event.object("kv").number("mod_revision"))
-              .toList();
+      changes = result.objects("events").stream().map(event -> event.object("kv")).toList();
     } catch (IllegalArgumentException | StoreUnfitException e) {
       // An error of the server in another form: its stream ends.
       return true;
     }
-    revisions.forEach(revision -> request.tell(revision, false));
+    for (JsonObject change : changes) {
+      // A removed key has no value, and no document is empty.
+      String text = JsonText.plain(change.text("value"));
+      request.tell(change.number("mod_revision"), text.isEmpty() ? null : text, false);
+    }
     return !result.flag("canceled");
   }
 

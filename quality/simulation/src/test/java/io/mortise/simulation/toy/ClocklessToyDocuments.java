@@ -10,6 +10,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,7 +20,8 @@ import org.jspecify.annotations.Nullable;
 final class ClocklessToyDocuments implements VersionedDocuments {
   private final ReentrantLock guard = new ReentrantLock();
   private final TreeMap<String, VersionedText> documents = new TreeMap<>();
-  private final Map<String, List<Runnable>> watches = new ConcurrentHashMap<>();
+  private final Map<String, List<Consumer<@Nullable VersionedText>>> watches =
+      new ConcurrentHashMap<>();
   private long version = 1;
   private long removed;
 
@@ -57,7 +59,7 @@ final class ClocklessToyDocuments implements VersionedDocuments {
       guard.unlock();
     }
     if (written.made()) {
-      watches.getOrDefault(key, List.of()).forEach(Runnable::run);
+      watches.getOrDefault(key, List.of()).forEach(watch -> watch.accept(written.stands()));
     }
     return completedFuture(written);
   }
@@ -88,8 +90,9 @@ final class ClocklessToyDocuments implements VersionedDocuments {
   }
 
   @Override
-  public Runnable watch(String key, Runnable changed) {
-    List<Runnable> ofKey = watches.computeIfAbsent(key, any -> new CopyOnWriteArrayList<>());
+  public Runnable watch(String key, Consumer<@Nullable VersionedText> changed) {
+    List<Consumer<@Nullable VersionedText>> ofKey =
+        watches.computeIfAbsent(key, any -> new CopyOnWriteArrayList<>());
     ofKey.add(changed);
     return () -> ofKey.remove(changed);
   }

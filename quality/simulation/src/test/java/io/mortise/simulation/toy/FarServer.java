@@ -129,8 +129,8 @@ final class FarServer {
     }
 
     @Override
-    public Runnable watch(String key, Runnable changed) {
-      return server.watch(key, () -> later(ONE_WAY_MICROS, changed));
+    public Runnable watch(String key, Consumer<@Nullable VersionedText> changed) {
+      return server.watch(key, found -> later(ONE_WAY_MICROS, () -> changed.accept(found)));
     }
 
     @Override

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -67,7 +68,7 @@ abstract class DocumentCrowdSuite extends DocumentsFixture {
     }
 
     @Override
-    public Runnable watch(String key, Runnable changed) {
+    public Runnable watch(String key, Consumer<@Nullable VersionedText> changed) {
       return documents.watch(key, changed);
     }
   }

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
@@ -194,8 +195,8 @@ public abstract class DocumentsContract extends DocumentContentSuite {
     VersionedDocuments other = closedAtTheEnd(open());
     AtomicInteger told = new AtomicInteger();
     AtomicInteger ended = new AtomicInteger();
-    documents().watch("session/a", told::incrementAndGet);
-    Runnable end = documents().watch("session/a", ended::incrementAndGet);
+    documents().watch("session/a", found -> told.incrementAndGet());
+    Runnable end = documents().watch("session/a", found -> ended.incrementAndGet());
     writeOnce(documents(), "session/a");
     writeUntil(patience(), other, "session/a", () -> told.get() > 0 && ended.get() > 0);
     end.run();
@@ -209,6 +210,41 @@ public abstract class DocumentsContract extends DocumentContentSuite {
     assertThat(ended).hasValue(late);
   }
 
+  /** A watch may tell no texts. */
+  @Test
+  void givenWatchThatTellsTexts_thenEachIsThatOfItsVersion() {
+    Assumptions.assumeTrue(pushes(), "SKIPPED: these documents are not pushed.");
+    VersionedDocuments other = closedAtTheEnd(open());
+    List<VersionedText> told = new CopyOnWriteArrayList<>();
+    AtomicInteger calls = new AtomicInteger();
+    documents()
+        .watch(
+            "session/a",
+            found -> {
+              if (found != null) {
+                told.add(found);
+              }
+              calls.incrementAndGet();
+            });
+    writeOnce(documents(), "session/a");
+    List<VersionedText> written = new ArrayList<>(List.of(read("session/a")));
+    BoundedWait.until(
+        patience(),
+        "a watch told of two changes",
+        () -> {
+          String text = "line\té 😀\n" + written.size();
+          assertThat(BoundedWait.join(other.compareAndSet("session/a", last(written), text)).made())
+              .isTrue();
+          written.add(read("session/a"));
+          return calls.get() > 1;
+        });
+    assertThat(written).containsAll(told);
+  }
+
+  private static VersionedText last(List<VersionedText> all) {
+    return all.get(all.size() - 1);
+  }
+
   /** The notification of later writes may arrive before their answer. */
   @Test
   void givenWatchedDocuments_thenTheFirstOwnWriteOfEachIsNotTold() {
@@ -218,8 +254,8 @@ public abstract class DocumentsContract extends DocumentContentSuite {
         other != documents(), "SKIPPED: open() gives one object, to which each write is its own.");
     AtomicInteger own = new AtomicInteger();
     AtomicInteger others = new AtomicInteger();
-    documents().watch("session/a", own::incrementAndGet);
-    documents().watch("session/b", others::incrementAndGet);
+    documents().watch("session/a", found -> own.incrementAndGet());
+    documents().watch("session/b", found -> others.incrementAndGet());
     writeOnce(documents(), "session/a");
     writeOnce(documents(), "session/b");
     writeUntil(patience(), other, "session/b", () -> others.get() > 0);

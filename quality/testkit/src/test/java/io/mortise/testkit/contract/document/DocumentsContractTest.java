@@ -72,6 +72,9 @@ class DocumentsContractTest {
                   Flaw.TELLS_THE_LAST_WATCH_ONLY,
                   Flaw.TELLS_AFTER_THE_END)),
           entry(
+              "givenWatchThatTellsTexts_thenEachIsThatOfItsVersion",
+              Set.of(Flaw.TELLS_THE_TEXT_BEFORE)),
+          entry(
               "givenWatchedDocuments_thenTheFirstOwnWriteOfEachIsNotTold",
               Set.of(Flaw.TELLS_OWN_WRITES_TOO)),
           entry(

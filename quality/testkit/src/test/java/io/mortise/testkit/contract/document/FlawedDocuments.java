@@ -14,6 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -63,6 +64,7 @@ final class FlawedDocuments implements VersionedDocuments {
     TELLS_OWN_WRITES_TOO,
     TELLS_THE_LAST_WATCH_ONLY,
     TELLS_AFTER_THE_END,
+    TELLS_THE_TEXT_BEFORE,
     FORGETS_BROKEN_WATCHES
   }
 
@@ -74,7 +76,7 @@ final class FlawedDocuments implements VersionedDocuments {
     private long version;
   }
 
-  private record Watch(FlawedDocuments owner, Runnable changed) {}
+  private record Watch(FlawedDocuments owner, Consumer<@Nullable VersionedText> changed) {}
 
   /**
    * The limit of a text's length, as any server has one: between the required 120 KB and 128 KiB.
@@ -288,7 +290,13 @@ final class FlawedDocuments implements VersionedDocuments {
             default -> !isOwn;
           };
       if (isTold) {
-        watch.changed().run();
+        VersionedText stands = stands(key);
+        watch
+            .changed()
+            .accept(
+                flaw == Flaw.TELLS_THE_TEXT_BEFORE
+                    ? new VersionedText(before.text(), stands.version())
+                    : stands);
       }
     }
   }
@@ -338,7 +346,7 @@ final class FlawedDocuments implements VersionedDocuments {
   }
 
   @Override
-  public Runnable watch(String key, Runnable changed) {
+  public Runnable watch(String key, Consumer<@Nullable VersionedText> changed) {
     List<Watch> watches = server.watches.computeIfAbsent(key, any -> new ArrayList<>());
     Watch watch = new Watch(this, changed);
     synchronized (server) {
