@@ -19,7 +19,11 @@ enum DocumentFlaw {
   /** The end of an at-least time is the time of day that its writer expected. */
   BELIEVES_THE_WRITERS_CLOCK(MissingRule.COUNTS_FROM_FIRST_SIGHT, 1880, "at least"),
   /** An observer waits for half of a TTL only. */
-  COUNTS_HALF_A_TTL(null, 53, "exclusion, bond, checking resource, at least");
+  COUNTS_HALF_A_TTL(null, 53, "exclusion, bond, checking resource, at least"),
+  /** The server writes sessions together with a lock over whatever version they have. */
+  COMPARES_THE_LOCK_ONLY(null, 4, "bounded wait"),
+  /** The server makes some of the writes that belong together. */
+  WRITES_A_PART(null, 4, "mint");
 
   final @Nullable MissingRule rule;
 

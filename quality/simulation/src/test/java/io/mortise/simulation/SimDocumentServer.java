@@ -11,9 +11,11 @@ import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionSpec;
 import io.mortise.support.document.DocumentStoreOpener;
 import io.mortise.support.document.VersionedDocuments;
+import io.mortise.support.document.VersionedDocuments.DocumentWrite;
 import io.mortise.support.document.VersionedDocuments.VersionedText;
 import io.mortise.support.document.VersionedDocuments.Written;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -45,6 +47,9 @@ final class SimDocumentServer extends SimServer {
   /** Whether the answer to a write contains the present document. */
   private final boolean tellsWhatStands;
 
+  /** Whether it can write several documents at a time. */
+  final boolean writesTogether;
+
   private final SplittableRandom random;
   private final TreeMap<String, VersionedText> documents = new TreeMap<>();
   private final Map<String, Map<SimDocumentStore, Consumer<@Nullable VersionedText>>> watches =
@@ -69,6 +74,7 @@ final class SimDocumentServer extends SimServer {
     this.flaw = scenario.rules().documents();
     this.isSwept = random.nextInt(3) != 0;
     this.tellsWhatStands = random.nextInt(3) != 0;
+    this.writesTogether = random.nextInt(3) != 0;
     VersionedDocuments direct = new DirectDocuments();
     this.operator =
         DocumentStoreOpener.open(
@@ -124,6 +130,26 @@ final class SimDocumentServer extends SimServer {
           .forEach((store, changed) -> store.push(() -> changed.accept(told)));
     }
     return new Written(made, tellsWhatStands ? read(key) : null);
+  }
+
+  /** All at once: nobody sees a part of it. */
+  List<Written> compareAndSetAll(List<DocumentWrite> writes) {
+    int compared = flaw == DocumentFlaw.COMPARES_THE_LOCK_ONLY ? 1 : writes.size();
+    boolean isPartial = flaw == DocumentFlaw.WRITES_A_PART;
+    boolean made =
+        isPartial
+            || writes.stream()
+                .limit(compared)
+                .allMatch(each -> isStill(each.found(), documents.get(each.key())));
+    List<Written> written = new ArrayList<>();
+    for (DocumentWrite each : writes) {
+      VersionedText found = compared == writes.size() ? each.found() : read(each.key());
+      written.add(
+          made && found.text() != null
+              ? compareAndSet(each.key(), found, each.text())
+              : new Written(false, tellsWhatStands ? read(each.key()) : null));
+    }
+    return written;
   }
 
   /** Each process writes a random word into the document of the sweep. */

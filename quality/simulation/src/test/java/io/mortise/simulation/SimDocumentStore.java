@@ -156,6 +156,16 @@ final class SimDocumentStore extends SimStore {
     }
 
     @Override
+    public boolean writesTogether() {
+      return server.writesTogether;
+    }
+
+    @Override
+    public CompletionStage<List<Written>> compareAndSetAll(List<DocumentWrite> writes) {
+      return ask(() -> server.compareAndSetAll(writes));
+    }
+
+    @Override
     public CompletionStage<List<String>> scan(String prefix, String after, int limit) {
       return ask(() -> server.scan(prefix, after, limit));
     }

@@ -195,6 +195,7 @@ final class DocumentSession implements StoreSession {
       return;
     }
     if (session != null) {
+      store.told(id(), found);
       push(session);
     }
   }
@@ -207,10 +208,12 @@ final class DocumentSession implements StoreSession {
 
   private void push(NumberedNotification item) {
     pushed.accumulateAndGet(item.id(), Math::max);
-    if (item.notification() instanceof SessionNotification.Contended) {
-      store.outdated(item.notification().name());
+    SessionNotification note = item.notification();
+    if (note instanceof SessionNotification.Contended
+        || (note instanceof SessionNotification.HoldGranted granted && granted.wanted())) {
+      store.wanted(note.name(), note.attempt());
     }
-    hints.accept(item.notification());
+    hints.accept(note);
   }
 
   @Override

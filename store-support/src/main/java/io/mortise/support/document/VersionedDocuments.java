@@ -72,6 +72,33 @@ public interface VersionedDocuments {
   CompletionStage<Written> compareAndSet(String key, VersionedText found, @Nullable String text);
 
   /**
+   * A write of a document that was there, and stays.
+   *
+   * @param found as it was read or written; with a text
+   * @param text the whole new document
+   */
+  record DocumentWrite(String key, VersionedText found, String text) {}
+
+  /**
+   * Whether the server can write several documents in one transaction. A lock and the notes about
+   * it then take one write instead of two, one after the other.
+   */
+  default boolean writesTogether() {
+    return false;
+  }
+
+  /**
+   * Writes some documents with different keys, each over the version that was found: either all of
+   * them or none. No read and no notification ever shows a part of them. Called with at most eight,
+   * and only if {@link #writesTogether}.
+   *
+   * @return for each document, in order, as {@link #compareAndSet} does: all are made, or none
+   */
+  default CompletionStage<List<Written>> compareAndSetAll(List<DocumentWrite> writes) {
+    throw new UnsupportedOperationException("Implement this too if writesTogether() is true.");
+  }
+
+  /**
    * Keys that begin with a prefix, in an order that never changes. Documents created or removed
    * meanwhile may be listed or not, and a removed document may be listed for a while.
    *

@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
+import java.util.StringJoiner;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
@@ -155,6 +156,39 @@ final class ConsulDocuments implements VersionedDocuments {
               }
               return new Written(true, new VersionedText(text, Long.toString(index)));
             });
+  }
+
+  @Override
+  public boolean writesTogether() {
+    return true;
+  }
+
+  @Override
+  public CompletionStage<List<Written>> compareAndSetAll(List<DocumentWrite> writes) {
+    StringJoiner operations = new StringJoiner(",", "[", "]");
+    for (DocumentWrite write : writes) {
+      operations.add(isIndex(key(write.key()), Long.parseLong(write.found().version())));
+    }
+    for (DocumentWrite write : writes) {
+      operations.add(set(key(write.key()), write.text()));
+    }
+    long known = gateway.lastIndex();
+    return gateway
+        .transact(operations.toString())
+        .thenApply(
+            answer -> {
+              if (!answer.isPositive()) {
+                return writes.stream().map(write -> new Written(false, null)).toList();
+              }
+              long index = lastIndex(answer);
+              gateway.checkCluster(index, known);
+              return writes.stream().map(write -> made(write, index)).toList();
+            });
+  }
+
+  private Written made(DocumentWrite write, long index) {
+    watched.written(key(write.key()), index);
+    return new Written(true, new VersionedText(write.text(), Long.toString(index)));
   }
 
   /** Conditions come first in an answer, with older indexes. */

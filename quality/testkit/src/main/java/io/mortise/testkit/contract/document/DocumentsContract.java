@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.annotation.Beta;
 import io.mortise.support.document.VersionedDocuments;
+import io.mortise.support.document.VersionedDocuments.DocumentWrite;
 import io.mortise.support.document.VersionedDocuments.VersionedText;
 import io.mortise.support.document.VersionedDocuments.Written;
 import io.mortise.testkit.BoundedWait;
@@ -208,6 +209,51 @@ public abstract class DocumentsContract extends DocumentContentSuite {
     int then = told.get();
     writeUntil(patience(), other, "session/a", () -> told.get() > then);
     assertThat(ended).hasValue(late);
+  }
+
+  @Test
+  void givenSeveralDocuments_whenOneHasChanged_thenNoneIsWritten_otherwiseAllAre() {
+    Assumptions.assumeTrue(
+        documents().writesTogether(), "SKIPPED: these documents are written one by one.");
+    List<String> keys = List.of("lock/a", "session/a", "session/b");
+    keys.forEach(key -> assertThat(write(key, read(key), "first " + key)).isTrue());
+    List<VersionedText> first = keys.stream().map(this::read).toList();
+    assertMade(writeAll(keys, first, "second\té 😀 "), keys, true);
+    List<VersionedText> second = keys.stream().map(this::read).toList();
+    assertThat(second)
+        .extracting(VersionedText::text)
+        .containsExactlyElementsOf(texts("second\té 😀 ", keys));
+    for (String changed : keys) {
+      List<VersionedText> found = keys.stream().map(this::read).toList();
+      assertThat(write(changed, read(changed), "changed")).isTrue();
+      List<VersionedText> stands = keys.stream().map(this::read).toList();
+      assertMade(writeAll(keys, found, "third "), keys, false);
+      assertThat(keys.stream().map(this::read)).containsExactlyElementsOf(stands);
+    }
+    assertThat(remove("session/b", read("session/b"))).isTrue();
+    assertMade(writeAll(keys, second, "fourth "), keys, false);
+    assertThat(read("session/b").text()).isNull();
+  }
+
+  private static List<String> texts(String before, List<String> keys) {
+    return keys.stream().map(key -> before + key).toList();
+  }
+
+  private List<Written> writeAll(List<String> keys, List<VersionedText> found, String before) {
+    List<DocumentWrite> writes = new ArrayList<>();
+    for (int i = 0; i < keys.size(); i++) {
+      writes.add(new DocumentWrite(keys.get(i), found.get(i), before + keys.get(i)));
+    }
+    return BoundedWait.join(documents().compareAndSetAll(writes));
+  }
+
+  /** What an answer tells must be what is read. */
+  private void assertMade(List<Written> written, List<String> keys, boolean made) {
+    assertThat(written).hasSameSizeAs(keys).allMatch(each -> each.made() == made);
+    for (int i = 0; i < keys.size(); i++) {
+      VersionedText stands = written.get(i).stands();
+      assertThat(stands == null ? read(keys.get(i)) : stands).isEqualTo(read(keys.get(i)));
+    }
   }
 
   /** A watch may tell no texts. */

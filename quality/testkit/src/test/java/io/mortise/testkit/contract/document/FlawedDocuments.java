@@ -65,6 +65,8 @@ final class FlawedDocuments implements VersionedDocuments {
     TELLS_THE_LAST_WATCH_ONLY,
     TELLS_AFTER_THE_END,
     TELLS_THE_TEXT_BEFORE,
+    COMPARES_THE_FIRST_ONLY,
+    WRITES_A_PART,
     FORGETS_BROKEN_WATCHES
   }
 
@@ -234,6 +236,33 @@ final class FlawedDocuments implements VersionedDocuments {
       case SENDS_LOST_WRITES_AGAIN -> answer.exceptionallyCompose(failure -> sent(step));
       default -> answer;
     };
+  }
+
+  @Override
+  public boolean writesTogether() {
+    return true;
+  }
+
+  @Override
+  public CompletionStage<List<Written>> compareAndSetAll(List<DocumentWrite> writes) {
+    return sent(
+        () -> {
+          List<Boolean> fits =
+              writes.stream()
+                  .map(each -> matches(each.found(), stands(key(each.key())), each.text()))
+                  .toList();
+          boolean all = flaw == Flaw.COMPARES_THE_FIRST_ONLY ? fits.get(0) : !fits.contains(false);
+          List<Written> written = new ArrayList<>();
+          for (int i = 0; i < writes.size(); i++) {
+            String key = key(writes.get(i).key());
+            boolean made = flaw == Flaw.WRITES_A_PART ? fits.get(i) : all;
+            if (made) {
+              write(key, stands(key), writes.get(i).text());
+            }
+            written.add(new Written(made, stands(key)));
+          }
+          return written;
+        });
   }
 
   private boolean matches(VersionedText found, VersionedText stands, @Nullable String text) {
