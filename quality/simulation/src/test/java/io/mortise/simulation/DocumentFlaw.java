@@ -21,7 +21,11 @@ enum DocumentFlaw {
   /** Nobody looks for call-backs: one whose push was lost is found by a renewal only. */
   NEVER_LOOKS(MissingRule.LOOKS_FOR_CALL_BACKS, 0, "bounded wait"),
   /** An observer waits for half of a TTL only. */
-  COUNTS_HALF_A_TTL(null, 53, "exclusion, bond, checking resource, at least");
+  COUNTS_HALF_A_TTL(null, 53, "exclusion, bond, checking resource, at least"),
+  /** The server writes sessions together with a lock over whatever version they have. */
+  COMPARES_THE_LOCK_ONLY(null, 4, "bounded wait"),
+  /** The server makes some of the writes that belong together. */
+  WRITES_A_PART(null, 4, "mint");
 
   final @Nullable MissingRule rule;
 

@@ -11,9 +11,11 @@ import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionSpec;
 import io.mortise.support.document.DocumentStoreOpener;
 import io.mortise.support.document.VersionedDocuments;
+import io.mortise.support.document.VersionedDocuments.DocumentWrite;
 import io.mortise.support.document.VersionedDocuments.VersionedText;
 import io.mortise.support.document.VersionedDocuments.Written;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -22,6 +24,7 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,9 +47,13 @@ final class SimDocumentServer extends SimServer {
   /** Whether the answer to a write contains the present document. */
   private final boolean tellsWhatStands;
 
+  /** Whether it can write several documents at a time. */
+  final boolean writesTogether;
+
   private final SplittableRandom random;
   private final TreeMap<String, VersionedText> documents = new TreeMap<>();
-  private final Map<String, Map<SimDocumentStore, Runnable>> watches = new HashMap<>();
+  private final Map<String, Map<SimDocumentStore, Consumer<@Nullable VersionedText>>> watches =
+      new HashMap<>();
   private final Map<SessionId, Long> livesUntil = new HashMap<>();
 
   /** How often the at-least time of a hold was started. */
@@ -67,6 +74,7 @@ final class SimDocumentServer extends SimServer {
     this.flaw = scenario.rules().documents();
     this.isSwept = random.nextInt(3) != 0;
     this.tellsWhatStands = random.nextInt(3) != 0;
+    this.writesTogether = random.nextInt(3) != 0;
     VersionedDocuments direct = new DirectDocuments();
     this.operator =
         DocumentStoreOpener.open(
@@ -115,9 +123,33 @@ final class SimDocumentServer extends SimServer {
         documents.put(key, new VersionedText(text, Long.toString(version)));
       }
       observe(key, before == null ? null : before.text(), text);
-      watches.getOrDefault(key, Map.of()).forEach(SimDocumentStore::push);
+      // Some servers tell the text, others only that it has changed.
+      VersionedText told = text == null || !tellsWhatStands ? null : read(key);
+      watches
+          .getOrDefault(key, Map.of())
+          .forEach((store, changed) -> store.push(() -> changed.accept(told)));
     }
     return new Written(made, tellsWhatStands ? read(key) : null);
+  }
+
+  /** All at once: nobody sees a part of it. */
+  List<Written> compareAndSetAll(List<DocumentWrite> writes) {
+    int compared = flaw == DocumentFlaw.COMPARES_THE_LOCK_ONLY ? 1 : writes.size();
+    boolean isPartial = flaw == DocumentFlaw.WRITES_A_PART;
+    boolean made =
+        isPartial
+            || writes.stream()
+                .limit(compared)
+                .allMatch(each -> isStill(each.found(), documents.get(each.key())));
+    List<Written> written = new ArrayList<>();
+    for (DocumentWrite each : writes) {
+      VersionedText found = compared == writes.size() ? each.found() : read(each.key());
+      written.add(
+          made && found.text() != null
+              ? compareAndSet(each.key(), found, each.text())
+              : new Written(false, tellsWhatStands ? read(each.key()) : null));
+    }
+    return written;
   }
 
   /** Each process writes a random word into the document of the sweep. */
@@ -140,7 +172,7 @@ final class SimDocumentServer extends SimServer {
         .toList();
   }
 
-  Runnable watch(String key, SimDocumentStore store, Runnable changed) {
+  Runnable watch(String key, SimDocumentStore store, Consumer<@Nullable VersionedText> changed) {
     watches.computeIfAbsent(key, unused -> new LinkedHashMap<>()).put(store, changed);
     return () -> watches.getOrDefault(key, new HashMap<>()).remove(store);
   }
@@ -164,6 +196,9 @@ final class SimDocumentServer extends SimServer {
       observeSession(new SessionId(key.substring(SESSION.length())), before, text);
     } else if (key.startsWith(LOCK) && text != null) {
       LockName name = LockName.of(key.substring(LOCK.length()));
+      if (hasClock) {
+        observeTakenBack(name, text.split("[\t\n]", -1));
+      }
       text.lines().skip(1).forEach(line -> observeLock(name, line.split("\t", -1)));
     }
   }
@@ -178,6 +213,18 @@ final class SimDocumentServer extends SimServer {
           hasClock
               ? trueTime(session.expiresAt())
               : virtualTimeScheduler.now() + session.ttlMicros() * 1000);
+    }
+  }
+
+  /**
+   * The step that ends a hold may take its at-least time back before: then a millisecond is left.
+   */
+  private void observeTakenBack(LockName name, String[] fields) {
+    long shutUntil = Long.parseLong(fields[4]);
+    if (shutUntil == Long.parseLong(fields[5]) + 1_000
+        && fields.length > 7
+        && fields[6].equals("end")) {
+      invariantChecker.shut(name, AttemptId.parse(fields[7]), shutUntil);
     }
   }
 

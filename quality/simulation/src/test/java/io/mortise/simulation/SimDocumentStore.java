@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -155,12 +156,22 @@ final class SimDocumentStore extends SimStore {
     }
 
     @Override
+    public boolean writesTogether() {
+      return server.writesTogether;
+    }
+
+    @Override
+    public CompletionStage<List<Written>> compareAndSetAll(List<DocumentWrite> writes) {
+      return ask(() -> server.compareAndSetAll(writes));
+    }
+
+    @Override
     public CompletionStage<List<String>> scan(String prefix, String after, int limit) {
       return ask(() -> server.scan(prefix, after, limit));
     }
 
     @Override
-    public Runnable watch(String key, Runnable changed) {
+    public Runnable watch(String key, Consumer<@Nullable VersionedText> changed) {
       return server.watch(key, SimDocumentStore.this, changed);
     }
 

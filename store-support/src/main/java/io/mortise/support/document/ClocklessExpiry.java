@@ -48,6 +48,20 @@ final class ClocklessExpiry {
     observe(id, session, renewals, swept);
   }
 
+  /**
+   * Sets how long a session that was read before still lives, without recording it.
+   *
+   * @return false if another renewal was observed since, or none
+   */
+  boolean observeRemembered(SessionId id, SessionDocument session) {
+    Duration left =
+        renewals.leftIfSeen(id, rules.countsRenewals() ? session.renewals() : session.beat());
+    if (left != null) {
+      session.observed(left);
+    }
+    return left != null;
+  }
+
   /** Records a session that a sweep has read. */
   void observeSwept(SessionId id, SessionDocument session) {
     observe(id, session, swept, renewals);

@@ -1,6 +1,7 @@
 package io.mortise.support.document;
 
 import io.mortise.LockName;
+import io.mortise.StoreUnfitException;
 import io.mortise.internal.queue.KeyedBatcher;
 import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.spi.Capability;
@@ -12,7 +13,9 @@ import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
+import io.mortise.support.document.VersionedDocuments.VersionedText;
 import io.mortise.support.internal.session.Refusals;
+import io.mortise.support.table.DocumentCodec;
 import io.mortise.support.table.SessionDocument;
 import java.time.Duration;
 import java.util.List;
@@ -166,7 +169,7 @@ final class DocumentSession implements StoreSession {
   private void watch() {
     if (store.profile().can(Capability.PUSH) && watched.compareAndSet(false, true)) {
       try {
-        endWatch = renewals.watch(id(), this::push);
+        endWatch = renewals.watch(id(), this::changed);
       } catch (RuntimeException | Error e) {
         watched.set(false);
         throw e;
@@ -190,31 +193,43 @@ final class DocumentSession implements StoreSession {
         : look();
   }
 
-  /** Pushes the new notifications of the document. Two concurrent pushes may both deliver one. */
-  private void push() {
-    var unused = look();
+  private CompletionStage<Void> look() {
+    return renewals.read(id()).thenAccept(session -> session.ifPresent(this::push));
   }
 
-  private CompletionStage<Void> look() {
-    return renewals
-        .read(id())
-        .thenAccept(
-            found ->
-                found.ifPresent(
-                    session -> {
-                      long before = pushed.get();
-                      session.notifications().stream()
-                          .filter(item -> item.id() > before)
-                          .forEach(this::push);
-                    }));
+  /** A change of the document, with its text if the server has told it. */
+  private void changed(@Nullable VersionedText found) {
+    if (found == null) {
+      var unused = look();
+      return;
+    }
+    SessionDocument session;
+    try {
+      session = DocumentCodec.decodeSession(SessionDocuments.key(id()), found.text());
+    } catch (StoreUnfitException e) {
+      // The next renewal fails likewise, and tells it.
+      return;
+    }
+    if (session != null) {
+      store.told(id(), found);
+      push(session);
+    }
+  }
+
+  /** Pushes the new notifications of the document. Two concurrent pushes may both deliver one. */
+  private void push(SessionDocument session) {
+    long before = pushed.get();
+    session.notifications().stream().filter(item -> item.id() > before).forEach(this::push);
   }
 
   private void push(NumberedNotification item) {
     pushed.accumulateAndGet(item.id(), Math::max);
-    if (item.notification() instanceof SessionNotification.Contended) {
-      store.outdated(item.notification().name());
+    SessionNotification note = item.notification();
+    if (note instanceof SessionNotification.Contended
+        || (note instanceof SessionNotification.HoldGranted granted && granted.wanted())) {
+      store.wanted(note.name(), note.attempt());
     }
-    hints.accept(item.notification());
+    hints.accept(note);
   }
 
   @Override

@@ -7,6 +7,7 @@ import io.mortise.admin.LockQuery;
 import io.mortise.admin.Page;
 import io.mortise.admin.SessionInfo;
 import io.mortise.annotation.Beta;
+import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.Fact;
@@ -24,6 +25,7 @@ import io.mortise.spi.time.Ticker;
 import io.mortise.support.document.SessionDocuments.KnownSessions;
 import io.mortise.support.document.SessionDocuments.SessionReader;
 import io.mortise.support.document.VersionedDocuments.ListedText;
+import io.mortise.support.document.VersionedDocuments.VersionedText;
 import io.mortise.support.table.DocumentCodec;
 import io.mortise.support.table.LockDocument;
 import io.mortise.support.table.LockRecord;
@@ -32,10 +34,12 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
@@ -54,12 +58,13 @@ import org.jspecify.annotations.Nullable;
  * the step is repeated. A lock that this process used last is not read: the write compares the
  * version.
  *
- * <p><b>Two documents never change together.</b> The writes of a step are ordered so that the first
- * ones do no harm alone. A note to a holder that its lock is wanted, or that it was evicted, is
- * left before the lock's document says so; a step that stops in between is repeated, and leaves the
- * same note. A session that ends after it was read may still be granted the lock. A contender then
- * finds a dead holder, as after a crash. The note of a hand-off is left after the lock was written;
- * a waiter that misses it polls.
+ * <p><b>Two documents need not change together.</b> A server that can write several at a time
+ * writes a lock with the notes about it. Elsewhere the writes of a step are ordered so that the
+ * first ones do no harm alone. A note to a holder that its lock is wanted, or that it was evicted,
+ * is left before the lock's document says so; a step that stops in between is repeated, and leaves
+ * the same note. A session that ends after it was read may still be granted the lock. A contender
+ * then finds a dead holder, as after a crash. The note of a hand-off is left after the lock was
+ * written; a waiter that misses it polls.
  *
  * <p><b>Clockless servers.</b> Some servers replace documents and have no clock. For those {@link
  * #clockless} ends a session when a process has seen no renewal of it for a whole TTL, on the
@@ -115,6 +120,12 @@ public final class DocumentStore implements LockStore {
   /** An observer counts by a clock that may run at another rate. */
   private static final Duration EXPIRY_LAG = Duration.ofMillis(10);
 
+  /** A waiter queues within milliseconds of its note, or has given up. */
+  private static final int LOOKS = 3;
+
+  /** A crowd that wants hundreds of locks of this process is not worth as many reads. */
+  private static final int MOST_LOOKS = 8;
+
   private final StoreProfile profile;
   private final VersionedDocuments documents;
   private final LongSupplier micros;
@@ -124,6 +135,10 @@ public final class DocumentStore implements LockStore {
   private final FactDocuments facts;
   private final OwnRenewals ownRenewals;
   private final DocumentSweeper sweeper;
+
+  /** Looks in flight at locks that this process holds. */
+  private final Map<LockName, CompletableFuture<Boolean>> looks = new ConcurrentHashMap<>();
+
   private final AtomicBoolean closed = new AtomicBoolean();
 
   /**
@@ -186,9 +201,7 @@ public final class DocumentStore implements LockStore {
     this.facts = facts;
     this.sweeper = new DocumentSweeper(locks, facts, uptime);
     this.ownRenewals = new OwnRenewals(uptime);
-    this.renewals =
-        new SessionDocuments(
-            new DocumentUpdater(renewals, micros, rules, DocumentUpdater.TRIES), observer);
+    this.renewals = new SessionDocuments(sessions.updater().forRenewals(renewals), observer);
   }
 
   /**
@@ -306,12 +319,35 @@ public final class DocumentStore implements LockStore {
   CompletionStage<List<Reply>> requests(
       LockName name, SessionId session, Supplier<List<Request>> open) {
     KnownSessions known = new KnownSessions(session, () -> ownRenewals.left(session));
-    return locks.requests(name, open, known);
+    CompletionStage<Boolean> look = looks.get(name);
+    return look == null
+        ? locks.requests(name, open, known)
+        : look.handle((done, failure) -> true)
+            .thenCompose(unused -> locks.requests(name, open, known));
   }
 
-  /** Another process waits for the lock: the next step reads it, since a write would fail. */
-  void outdated(LockName name) {
-    locks.outdated(name);
+  /**
+   * Others want a lock that this process holds. It looks at once: a write from memory would fail at
+   * the release. Requests about the lock wait for the reads, instead of sending their own.
+   */
+  void wanted(LockName name, AttemptId hold) {
+    CompletableFuture<Boolean> look = new CompletableFuture<>();
+    if (looks.size() >= MOST_LOOKS) {
+      locks.outdated(name);
+    } else if (looks.putIfAbsent(name, look) == null) {
+      int times = documents.writesTogether() ? 1 : LOOKS;
+      CompletionStages.start(() -> locks.look(name, hold, times))
+          .whenComplete(
+              (done, failure) -> {
+                looks.remove(name);
+                look.complete(true);
+              });
+    }
+  }
+
+  /** A watch has told a session's document of this process. */
+  void told(SessionId id, VersionedText found) {
+    sessions.told(id, found);
   }
 
   DocumentRules rules() {

@@ -2,15 +2,17 @@ package io.mortise.support.document;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
+import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.internal.runtime.FailureText;
+import io.mortise.support.document.VersionedDocuments.DocumentWrite;
 import io.mortise.support.document.VersionedDocuments.VersionedText;
 import io.mortise.support.document.VersionedDocuments.Written;
-import java.util.LinkedHashMap;
-import java.util.Map;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
@@ -33,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Too large.</b> If the server reports a document as too large, the document is read, and the
  * step is repeated in a smaller form, if it has one.
  *
- * <p>Thread-safe. Remembers the 10,000 most recently used documents.
+ * <p>Thread-safe.
  */
 final class DocumentUpdater {
   /**
@@ -47,45 +49,36 @@ final class DocumentUpdater {
 
   private static final int LONGEST_PAUSE_MILLIS = 32;
 
-  private static final int MOST_REMEMBERED = 10_000;
-
-  /**
-   * A longer text of a lock has a queue, which other processes write. A session with many notes
-   * gets more of them from the same process.
-   */
-  private static final int LONGEST_REMEMBERED = 4_096;
-
   private final VersionedDocuments documents;
   private final LongSupplier micros;
   private final DocumentRules rules;
   private final int retriedAtOnce;
-  private final ReentrantLock guard = new ReentrantLock();
-
-  /** The documents as this process wrote or read them. Guarded by the lock. */
-  private final Map<String, VersionedText> remembered =
-      new LinkedHashMap<>(16, 0.75f, true) {
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<String, VersionedText> eldest) {
-          return size() > MOST_REMEMBERED;
-        }
-      };
+  private final RememberedDocuments remembered;
 
   DocumentUpdater(VersionedDocuments documents, LongSupplier micros, DocumentRules rules) {
-    this(documents, micros, rules, RETRIED_AT_ONCE);
+    this(documents, micros, rules, RETRIED_AT_ONCE, new RememberedDocuments());
   }
 
-  /**
-   * An updater that remembers nothing yet.
-   *
-   * @param retriedAtOnce conflicts of a step before it pauses; {@link #TRIES} for a step that never
-   *     pauses
-   */
-  DocumentUpdater(
-      VersionedDocuments documents, LongSupplier micros, DocumentRules rules, int retriedAtOnce) {
+  private DocumentUpdater(
+      VersionedDocuments documents,
+      LongSupplier micros,
+      DocumentRules rules,
+      int retriedAtOnce,
+      RememberedDocuments remembered) {
     this.documents = documents;
     this.micros = micros;
     this.rules = rules;
     this.retriedAtOnce = retriedAtOnce;
+    this.remembered = remembered;
+  }
+
+  /**
+   * An updater with the same memory, whose steps never pause.
+   *
+   * @param over the same documents, on another connection
+   */
+  DocumentUpdater forRenewals(VersionedDocuments over) {
+    return new DocumentUpdater(over, micros, rules, TRIES, remembered);
   }
 
   /**
@@ -94,13 +87,25 @@ final class DocumentUpdater {
    * @param changed whether the document is to be written
    * @param text the new document; null for none
    * @param smaller the step in a form that makes the document shorter; null if there is none
+   * @param besides documents that are written together with this one; null if there are none
    */
   record Update<T>(
-      boolean changed, @Nullable String text, T result, @Nullable SmallerStep<T> smaller) {
+      boolean changed,
+      @Nullable String text,
+      T result,
+      @Nullable SmallerStep<T> smaller,
+      @Nullable JoinedWrites besides) {
     Update(boolean changed, @Nullable String text, T result) {
-      this(changed, text, result, null);
+      this(changed, text, result, null, null);
     }
   }
+
+  /**
+   * Writes of further documents, all of which are made together with that of the step, or none.
+   *
+   * @param ended receives their outcomes, once; null if those are not known
+   */
+  record JoinedWrites(List<DocumentWrite> writes, Consumer<@Nullable List<Written>> ended) {}
 
   /** A step in a form that makes the document shorter. */
   interface SmallerStep<T> {
@@ -200,6 +205,10 @@ final class DocumentUpdater {
 
   private <T> CompletionStage<T> write(
       DocumentChange<T> change, VersionedText found, Update<T> update, int conflicts) {
+    JoinedWrites besides = update.besides();
+    if (besides != null) {
+      return writeTogether(change, found, update, besides, conflicts);
+    }
     CompletionStage<Written> write = documents.compareAndSet(change.key(), found, update.text());
     SmallerStep<T> smaller = update.smaller();
     if (smaller == null) {
@@ -211,6 +220,33 @@ final class DocumentUpdater {
                 failure == null
                     ? written(change, update, written, conflicts)
                     : failed(change, smaller, failure, conflicts))
+        .thenCompose(Function.identity());
+  }
+
+  private <T> CompletionStage<T> writeTogether(
+      DocumentChange<T> change,
+      VersionedText found,
+      Update<T> update,
+      JoinedWrites besides,
+      int conflicts) {
+    List<DocumentWrite> writes = new ArrayList<>();
+    writes.add(new DocumentWrite(change.key(), found, Objects.requireNonNull(update.text())));
+    writes.addAll(besides.writes());
+    return CompletionStages.start(() -> documents.compareAndSetAll(writes))
+        .handle(
+            (written, failure) -> {
+              for (int i = 1; i < writes.size(); i++) {
+                remember(writes.get(i).key(), written == null ? null : written.get(i).stands());
+              }
+              besides.ended().accept(written == null ? null : written.subList(1, writes.size()));
+              if (written != null) {
+                return written(change, update, written.get(0), conflicts);
+              }
+              // The step is taken again, and later without the other documents.
+              return isTooLarge(failure)
+                  ? again(change, null, conflicts + 1)
+                  : CompletableFuture.<T>failedFuture(CompletionStages.cause(failure));
+            })
         .thenCompose(Function.identity());
   }
 
@@ -286,13 +322,9 @@ final class DocumentUpdater {
     return stands == null ? read(change, conflicts) : take(change, stands, conflicts);
   }
 
-  private @Nullable VersionedText remembered(String key) {
-    guard.lock();
-    try {
-      return remembered.get(key);
-    } finally {
-      guard.unlock();
-    }
+  /** A document as this process knows it; null if it does not. */
+  @Nullable VersionedText remembered(String key) {
+    return remembered.get(key);
   }
 
   /** Forgets a document that another process is known to write. */
@@ -301,21 +333,10 @@ final class DocumentUpdater {
   }
 
   void remember(String key, @Nullable VersionedText stands) {
-    guard.lock();
-    try {
-      if (stands == null || isLong(key, stands.text())) {
-        remembered.remove(key);
-      } else {
-        remembered.put(key, stands);
-      }
-    } finally {
-      guard.unlock();
-    }
+    remembered.put(key, stands);
   }
 
-  private static boolean isLong(String key, @Nullable String text) {
-    return text != null
-        && text.length() > LONGEST_REMEMBERED
-        && !key.startsWith(SessionDocuments.PREFIX);
+  RememberedDocuments memory() {
+    return remembered;
   }
 }

@@ -1,15 +1,19 @@
 package io.mortise.support.document;
 
 import io.mortise.LockName;
+import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Reply.EndReason;
 import io.mortise.spi.Request;
+import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.support.document.DocumentUpdater.Update;
 import io.mortise.support.document.SessionDocuments.ChangeKind;
 import io.mortise.support.document.SessionDocuments.ChangeOutcome;
+import io.mortise.support.document.SessionDocuments.JoinedNotes;
 import io.mortise.support.document.SessionDocuments.KnownSessions;
+import io.mortise.support.document.SessionDocuments.SessionReader;
 import io.mortise.support.document.VersionedDocuments.VersionedText;
 import io.mortise.support.table.DocumentCodec;
 import io.mortise.support.table.LockDocument;
@@ -28,6 +32,9 @@ import org.jspecify.annotations.Nullable;
 record LockUpdater(SessionDocuments sessions) {
   static final String PREFIX = "lock/";
 
+  /** Between two looks, where a waiter queues after it has left its note. */
+  private static final int PAUSE_MILLIS = 4;
+
   /** One call of the lock table. */
   interface TableStep<T> {
     T take(LockTable<LockDocument, RuntimeException> table, long now);
@@ -39,20 +46,24 @@ record LockUpdater(SessionDocuments sessions) {
    * @param mustWrite selects replies after which the document is written even if the step has not
    *     changed it
    * @param mostServed the most waiters that may be granted the lock
+   * @param isOfSession whether it takes requests of a session: those rely on sessions that this
+   *     process remembers as alive, and leave notes together with the lock. An eviction does not
    */
   private record Step<T>(
       LockName name,
       KnownSessions known,
       TableStep<T> onTable,
       Predicate<T> mustWrite,
-      int mostServed) {
+      int mostServed,
+      boolean isOfSession) {
     Step(LockName name, TableStep<T> onTable) {
-      this(name, new KnownSessions(), onTable, reply -> false, LockTable.STEPS);
+      this(name, new KnownSessions(), onTable, reply -> false, LockTable.STEPS, false);
     }
 
     /** The same step with half as many grants, for a document that has to grow less. */
     Step<T> servingHalf(int granted) {
-      return new Step<>(name, known, onTable, mustWrite, Math.min(granted, mostServed) / 2);
+      int fewer = Math.min(granted, mostServed) / 2;
+      return new Step<>(name, known, onTable, mustWrite, fewer, isOfSession);
     }
   }
 
@@ -83,8 +94,9 @@ record LockUpdater(SessionDocuments sessions) {
 
   /**
    * Takes one step with the requests of a session. It starts from the document that this process
-   * remembers, without a read, if the step depends on no session but the requester's and leaves no
-   * notification. The write compares the version, so a stale document is read again.
+   * remembers, without a read, if the step depends only on sessions that it remembers as alive, and
+   * leaves no notification before the lock is written. The write compares the version, so a stale
+   * document is read again.
    *
    * @param open supplies the requests, each time that the step is taken
    * @param known the known sessions: at first the requester's, while no process may end it. If it
@@ -100,10 +112,54 @@ record LockUpdater(SessionDocuments sessions) {
         replies ->
             sessions.observer() != null
                 && replies.stream().anyMatch(reply -> reply instanceof Reply.Ended);
-    Step<List<Reply>> step = new Step<>(name, known, onTable, mustWrite, LockTable.STEPS);
+    Step<List<Reply>> step = new Step<>(name, known, onTable, mustWrite, LockTable.STEPS, true);
     return updater()
         .updateRemembered(key(name), found -> first(step, found), found -> prepare(step, found))
         .thenCompose(this::finish);
+  }
+
+  /**
+   * Looks at a lock that others want, while its holder still works: reads it, and the sessions that
+   * its release will meet. The release then needs no read. What was read serves as long as a
+   * session that is read now: until no renewal was observed for a TTL.
+   *
+   * @param looks how often to look while no waiter has queued yet
+   */
+  CompletionStage<Boolean> look(LockName name, AttemptId hold, int looks) {
+    updater().forget(key(name));
+    return updater()
+        .documents()
+        .read(key(name))
+        .thenCompose(
+            found -> {
+              LockDocument lock = DocumentCodec.decode(name, found.text());
+              if (lock == null || !lock.isHeldBy(hold)) {
+                return CompletableFuture.completedFuture(false);
+              }
+              if (lock.waiters == 0) {
+                // It has left its note and is about to queue: a write from memory would fail.
+                lookAgain(name, hold, looks - 1);
+                return CompletableFuture.completedFuture(false);
+              }
+              updater().memory().putHeld(key(name), found);
+              Step<Reply> release =
+                  new Step<>(
+                      name, (table, now) -> table.apply(new Request.Abandon(name, hold), now));
+              return sessions
+                  .withSessions(
+                      sessions::readToRemember,
+                      release.known(),
+                      unused -> apply(release, lock, found, now()))
+                  .thenApply(unused -> true);
+            });
+  }
+
+  private void lookAgain(LockName name, AttemptId hold, int looks) {
+    if (looks > 0) {
+      var unused =
+          CompletableFuture.supplyAsync(() -> looks, updater().rules().afterPause(PAUSE_MILLIS))
+              .thenCompose(left -> look(name, hold, left));
+    }
   }
 
   /** Another process is about to write the lock. */
@@ -134,10 +190,27 @@ record LockUpdater(SessionDocuments sessions) {
 
   /** The effect of the step on a remembered document; null if that is unknown without a read. */
   private <T> @Nullable Update<StepResult<T>> first(Step<T> step, VersionedText found) {
-    StepResult<T> result = apply(step, decode(step, found), found, now());
-    return step.known().isIncomplete() || !notes(result, true).isEmpty()
-        ? null
-        : update(step, result);
+    LockDocument document = decode(step, found);
+    long now = now();
+    StepResult<T> result = apply(step, document, found, now);
+    while (step.known().isIncomplete()
+        && sessions.addRemembered(step.known(), id -> mayRemember(step, document, id))) {
+      result = apply(step, document, found, now);
+    }
+    if (step.known().isIncomplete()) {
+      return null;
+    }
+    Update<StepResult<T>> update = update(step, result, found, now);
+    return update.besides() == null && !notes(result, true).isEmpty() ? null : update;
+  }
+
+  /**
+   * Whether a session from memory will do, if it was alive then. A waiter may be judged alive too
+   * long. A holder's session is written now, over its version; but one that is not, since it was
+   * told before, may have been closed: then its lock is free.
+   */
+  private static boolean mayRemember(Step<?> step, @Nullable LockDocument document, SessionId id) {
+    return step.isOfSession() && (document == null || !document.isToldHolder(id));
   }
 
   /**
@@ -150,14 +223,21 @@ record LockUpdater(SessionDocuments sessions) {
       Step<T> step, VersionedText found) {
     LockDocument document = decode(step, found);
     long now = now();
-    step.known().forgetOverdue(now);
+    if (step.isOfSession()) {
+      step.known().forgetAlive();
+    } else {
+      step.known().forgetOverdue(now);
+    }
+    SessionReader reader =
+        id -> mayRemember(step, document, id) ? sessions.judgeUnlessAlive(id) : sessions.judge(id);
     return sessions
-        .withSessions(sessions::judge, step.known(), unused -> apply(step, document, found, now))
+        .withSessions(reader, step.known(), unused -> apply(step, document, found, now))
         .thenCompose(
             result -> {
               List<SessionNotification> before = notes(result, true);
-              if (step.known().hasLeft(before)) {
-                return CompletableFuture.completedFuture(update(step, result));
+              Update<StepResult<T>> update = update(step, result, found, now);
+              if (update.besides() != null || step.known().hasLeft(before)) {
+                return CompletableFuture.completedFuture(update);
               }
               return sessions
                   .updateNotes(ChangeKind.NOTES_BEFORE_LOCK, before, List.of(), now)
@@ -212,6 +292,25 @@ record LockUpdater(SessionDocuments sessions) {
     }
   }
 
+  /** The write of a step, together with its notes if that is possible. */
+  private <T> Update<StepResult<T>> update(
+      Step<T> step, StepResult<T> result, VersionedText found, long now) {
+    Update<StepResult<T>> update = update(step, result);
+    JoinedNotes joined =
+        step.isOfSession() && update.changed() && update.text() != null && found.text() != null
+            ? sessions.join(step.known(), result.notifications(), result.obsolete(), now)
+            : null;
+    return joined == null
+        ? update
+        : new Update<>(
+            true,
+            update.text(),
+            new StepResult<>(
+                result.document(), result.changed(), result.reply(), joined.apart(), List.of()),
+            update.smaller(),
+            joined.writes());
+  }
+
   private <T> Update<StepResult<T>> update(Step<T> step, StepResult<T> result) {
     LockDocument next = result.document();
     int granted = granted(result);
@@ -227,8 +326,8 @@ record LockUpdater(SessionDocuments sessions) {
         result,
         granted == 0
             ? null
-            : found ->
-                prepare(step.servingHalf(granted), found).thenApply(LockUpdater::unlessFree));
+            : found -> prepare(step.servingHalf(granted), found).thenApply(LockUpdater::unlessFree),
+        null);
   }
 
   /** Null if a free lock would stay free while its waiters are answered that it is busy. */
@@ -238,6 +337,7 @@ record LockUpdater(SessionDocuments sessions) {
       return null;
     }
     LockDocument lock = update.result().document();
+    // A change may have notes besides, whose end must be told: it is always written.
     return update.changed() || (lock != null && lock.used > 0) ? update : null;
   }
 

@@ -7,12 +7,17 @@ import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
+import io.mortise.support.document.DocumentUpdater.JoinedWrites;
 import io.mortise.support.document.DocumentUpdater.Update;
+import io.mortise.support.document.VersionedDocuments.DocumentWrite;
 import io.mortise.support.document.VersionedDocuments.VersionedText;
+import io.mortise.support.document.VersionedDocuments.Written;
 import io.mortise.support.table.DocumentCodec;
+import io.mortise.support.table.LockRecord;
 import io.mortise.support.table.LockStep;
 import io.mortise.support.table.SessionDocument;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -23,6 +28,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
@@ -48,8 +54,18 @@ final class SessionDocuments {
   /** The last conflict comes after milliseconds of pauses: the holder may have released by then. */
   private static final int CONFLICTS_OF_NOTES = 5;
 
+  /** After so many failed comparisons a step leaves its notes apart from its lock. */
+  private static final int CONFLICTS_OF_JOINED = 3;
+
+  /** The most sessions that a lock's write takes along. */
+  private static final int MOST_JOINED = 7;
+
   private final DocumentUpdater updater;
   private final @Nullable ClocklessExpiry observer;
+
+  /** Sessions that a write of a lock in flight takes along. Others leave their notes apart. */
+  private final Set<SessionId> joined = ConcurrentHashMap.newKeySet();
+
   private final KeyedBatcher<SessionId, SessionChange, ChangedSession> changes =
       new KeyedBatcher<>(change -> null, this::changeTogether, DocumentUpdater::isTooLarge);
 
@@ -75,8 +91,12 @@ final class SessionDocuments {
     return PREFIX + id.value();
   }
 
-  /** Watches the session's document; returns the action that ends the watch. */
-  Runnable watch(SessionId id, Runnable changed) {
+  /**
+   * Watches the session's document; returns the action that ends the watch.
+   *
+   * @param changed receives the document as of a change; null if it has to be read
+   */
+  Runnable watch(SessionId id, Consumer<@Nullable VersionedText> changed) {
     return updater.documents().watch(key(id), changed);
   }
 
@@ -115,6 +135,59 @@ final class SessionDocuments {
       observer.observe(id, session);
     }
     return session;
+  }
+
+  /** Remembers a session's document that a watch has told. */
+  void told(SessionId id, VersionedText found) {
+    updater.memory().putTold(key(id), found);
+  }
+
+  /** Reads a session that a step is likely to need, and to write. */
+  CompletionStage<Optional<SessionDocument>> readToRemember(SessionId id) {
+    return updater.readToChange(key(id)).thenApply(found -> decode(id, found));
+  }
+
+  /**
+   * A session as this process remembers it, while no process may end it by the renewal that it has
+   * observed last; null otherwise: a session is never ended by what is remembered.
+   *
+   * @param ownLeft for how many microseconds the session surely lives; 0 if that is not known
+   */
+  private @Nullable SessionDocument remembered(
+      SessionId id, @Nullable VersionedText found, long ownLeft) {
+    SessionDocument session =
+        found == null ? null : DocumentCodec.decodeSession(key(id), found.text());
+    if (session == null || session.hasEnded()) {
+      return null;
+    } else if (observer != null && ownLeft > 0) {
+      session.observed(LockRecord.duration(ownLeft));
+    } else if (observer != null && !observer.observeRemembered(id, session)) {
+      return null;
+    }
+    return isOverdue(session) ? null : session;
+  }
+
+  /**
+   * Adds remembered sessions to those of a step.
+   *
+   * @param which the sessions that need not be read
+   * @return whether the step misses none any more
+   */
+  boolean addRemembered(KnownSessions sessions, Predicate<SessionId> which) {
+    for (SessionId id : List.copyOf(sessions.missing)) {
+      SessionDocument session =
+          which.test(id) ? remembered(id, updater.remembered(key(id)), 0) : null;
+      if (session != null) {
+        sessions.add(id, Optional.of(session));
+      }
+    }
+    return !sessions.isIncomplete();
+  }
+
+  /** The session if it is remembered and lives, otherwise as {@link #judge} reads it. */
+  CompletionStage<Optional<SessionDocument>> judgeUnlessAlive(SessionId id) {
+    SessionDocument session = remembered(id, updater.remembered(key(id)), 0);
+    return session == null ? judge(id) : CompletableFuture.completedFuture(Optional.of(session));
   }
 
   /** Whether the session may be ended, and was not yet. */
@@ -321,31 +394,123 @@ final class SessionDocuments {
       ChangeKind kind, List<SessionNotification> notifications, List<AttemptId> ended, long now) {
     Map<SessionId, List<AttemptId>> forgotten =
         ended.stream().collect(Collectors.groupingBy(AttemptId::session));
-    Map<SessionId, List<SessionNotification>> told =
-        notifications.stream().collect(Collectors.groupingBy(note -> note.attempt().session()));
+    Map<SessionId, List<SessionNotification>> told = bySession(notifications);
     CompletionStage<ChangeOutcome> all = CompletableFuture.completedFuture(ChangeOutcome.UNCHANGED);
-    for (SessionId id :
-        Stream.concat(told.keySet().stream(), forgotten.keySet().stream()).distinct().toList()) {
+    for (SessionId id : concerned(told, forgotten)) {
       CompletionStage<ChangedSession> changed =
           change(
               id,
               kind,
-              session -> {
-                boolean any = false;
-                for (AttemptId attempt : forgotten.getOrDefault(id, List.of())) {
-                  any |= session.forget(attempt);
-                }
-                for (SessionNotification note : told.getOrDefault(id, List.of())) {
-                  any |= session.tell(note, now);
-                }
-                return any;
-              });
+              session ->
+                  change(
+                      session,
+                      forgotten.getOrDefault(id, List.of()),
+                      told.getOrDefault(id, List.of()),
+                      now));
       all =
           all.thenCombine(
               changed,
               (before, one) -> before.compareTo(one.outcome()) > 0 ? before : one.outcome());
     }
     return all;
+  }
+
+  /**
+   * Notes that are written together with their lock.
+   *
+   * @param apart ended attempts whose earlier notifications are still to be removed
+   */
+  record JoinedNotes(JoinedWrites writes, List<AttemptId> apart) {}
+
+  /**
+   * The writes of sessions that leave the notes of a step, and remove those of ended attempts. Null
+   * if there are none, if the server cannot write several documents at a time, or if the step would
+   * be in the way of others: then the notes are left by {@link #updateNotes}.
+   */
+  @Nullable JoinedNotes join(
+      KnownSessions sessions, List<SessionNotification> notes, List<AttemptId> ended, long now) {
+    if (!updater.documents().writesTogether() || sessions.refused.get() >= CONFLICTS_OF_JOINED) {
+      return null;
+    }
+    Map<SessionId, List<SessionNotification>> told = bySession(notes);
+    Map<SessionId, List<AttemptId>> forgotten =
+        ended.stream().collect(Collectors.groupingBy(AttemptId::session));
+    List<DocumentWrite> writes = new ArrayList<>();
+    List<AttemptId> apart = new ArrayList<>();
+    List<SessionId> written = new ArrayList<>();
+    for (SessionId id : concerned(told, forgotten)) {
+      List<AttemptId> attempts = forgotten.getOrDefault(id, List.of());
+      VersionedText found = updater.remembered(key(id));
+      SessionDocument session = remembered(id, found, sessions.sureLeft(id));
+      if (found == null || session == null) {
+        if (told.containsKey(id)) {
+          return null;
+        }
+        apart.addAll(attempts);
+      } else if (change(session, attempts, told.getOrDefault(id, List.of()), now)) {
+        writes.add(new DocumentWrite(key(id), found, DocumentCodec.encode(session)));
+        written.add(id);
+      }
+    }
+    return writes.isEmpty() || writes.size() > MOST_JOINED || !reserve(written)
+        ? null
+        : new JoinedNotes(
+            new JoinedWrites(writes, outcomes -> ended(sessions, written, outcomes)), apart);
+  }
+
+  /** Many locks of one process leave notes to one session: their writes would fail each other. */
+  private boolean reserve(List<SessionId> ids) {
+    for (int i = 0; i < ids.size(); i++) {
+      if (!joined.add(ids.get(i))) {
+        ids.subList(0, i).forEach(joined::remove);
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private void ended(
+      KnownSessions sessions, List<SessionId> ids, @Nullable List<Written> outcomes) {
+    ids.forEach(joined::remove);
+    if (outcomes != null && outcomes.get(0).made()) {
+      return;
+    }
+    sessions.refused.incrementAndGet();
+    for (int i = 0; outcomes != null && i < ids.size(); i++) {
+      VersionedText stands = outcomes.get(i).stands();
+      if (stands != null) {
+        // As good as a read: the step goes on from it.
+        var unused = decode(ids.get(i), stands);
+      }
+    }
+  }
+
+  /**
+   * Removes the notes of ended attempts and leaves others; returns whether that changes anything.
+   */
+  private static boolean change(
+      SessionDocument session,
+      List<AttemptId> forgotten,
+      List<SessionNotification> notes,
+      long now) {
+    boolean any = false;
+    for (AttemptId attempt : forgotten) {
+      any |= session.forget(attempt);
+    }
+    for (SessionNotification note : notes) {
+      any |= session.tell(note, now);
+    }
+    return any;
+  }
+
+  private static Map<SessionId, List<SessionNotification>> bySession(
+      List<SessionNotification> notes) {
+    return notes.stream().collect(Collectors.groupingBy(note -> note.attempt().session()));
+  }
+
+  private static List<SessionId> concerned(
+      Map<SessionId, List<SessionNotification>> told, Map<SessionId, List<AttemptId>> forgotten) {
+    return Stream.concat(told.keySet().stream(), forgotten.keySet().stream()).distinct().toList();
   }
 
   /** A way to read the sessions of a step. */
@@ -395,6 +560,9 @@ final class SessionDocuments {
     private final @Nullable SessionId renewed;
     private final LongSupplier renewedLeft;
 
+    /** How many writes of the step together with notes have failed. */
+    private final AtomicInteger refused = new AtomicInteger();
+
     /** No known sessions. */
     KnownSessions() {
       renewed = null;
@@ -415,6 +583,16 @@ final class SessionDocuments {
     /** Marks all sessions as to be read again. */
     void forgetAll() {
       known.clear();
+    }
+
+    /** Forgets the living: their documents may have changed. An ended session stays so. */
+    void forgetAlive() {
+      known.values().removeIf(found -> found.filter(it -> !it.hasEnded()).isPresent());
+    }
+
+    /** For how many microseconds the session surely lives; 0 if that is not known. */
+    private long sureLeft(SessionId id) {
+      return id.equals(renewed) ? renewedLeft.getAsLong() : 0;
     }
 
     /** Records that these notes were left; the sessions are to be read again. */
@@ -463,7 +641,7 @@ final class SessionDocuments {
 
     @Override
     public long left(SessionId id, long now) {
-      long sure = id.equals(renewed) && !known.containsKey(id) ? renewedLeft.getAsLong() : 0;
+      long sure = known.containsKey(id) ? 0 : sureLeft(id);
       if (sure > 0) {
         return sure;
       }

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -72,6 +73,33 @@ public interface VersionedDocuments {
   CompletionStage<Written> compareAndSet(String key, VersionedText found, @Nullable String text);
 
   /**
+   * A write of a document that was there, and stays.
+   *
+   * @param found as it was read or written; with a text
+   * @param text the whole new document
+   */
+  record DocumentWrite(String key, VersionedText found, String text) {}
+
+  /**
+   * Whether the server can write several documents in one transaction. A lock and the notes about
+   * it then take one write instead of two, one after the other.
+   */
+  default boolean writesTogether() {
+    return false;
+  }
+
+  /**
+   * Writes some documents with different keys, each over the version that was found: either all of
+   * them or none. No read and no notification ever shows a part of them. Called with at most eight,
+   * and only if {@link #writesTogether}.
+   *
+   * @return for each document, in order, as {@link #compareAndSet} does: all are made, or none
+   */
+  default CompletionStage<List<Written>> compareAndSetAll(List<DocumentWrite> writes) {
+    throw new UnsupportedOperationException("Implement this too if writesTogether() is true.");
+  }
+
+  /**
    * Keys that begin with a prefix, in an order that never changes. Documents created or removed
    * meanwhile may be listed or not, and a removed document may be listed for a while.
    *
@@ -108,16 +136,17 @@ public interface VersionedDocuments {
   }
 
   /**
-   * Calls {@code changed}, on any thread, soon after another process has written the document. May
-   * skip some writes, and all before the next write of this process: the watcher writes a watched
-   * document again and again. Skips this process's own writes as far as it can recognise them,
-   * since each call costs a read. A watch whose connection broke is renewed, at the next write of
-   * this process at the latest. A key may have several watches. Called only for a store with {@link
-   * io.mortise.spi.Capability#PUSH}.
+   * Calls {@code changed}, on any thread, soon after another process has written the document: with
+   * the document as of that write, or with null if it has to be read. Later writes may have changed
+   * it, and two calls may come in the other order. May skip some writes, and all before the next
+   * write of this process: the watcher writes a watched document again and again. Skips this
+   * process's own writes as far as it can recognise them, since each call may cost a read. A watch
+   * whose connection broke is renewed, at the next write of this process at the latest. A key may
+   * have several watches. Called only for a store with {@link io.mortise.spi.Capability#PUSH}.
    *
    * @return the action that ends this watch, and no other one of the key; may be run more than once
    */
-  default Runnable watch(String key, Runnable changed) {
+  default Runnable watch(String key, Consumer<@Nullable VersionedText> changed) {
     return () -> {};
   }
 

@@ -68,6 +68,17 @@ public final class LockDocument extends LockRecord {
     ends.clear();
   }
 
+  /** Whether the attempt holds the lock. */
+  public boolean isHeldBy(AttemptId attempt) {
+    return holders.containsKey(attempt);
+  }
+
+  /** Whether the session has a hold, and knows that others want the lock: it is not told again. */
+  public boolean isToldHolder(SessionId session) {
+    return holders.values().stream()
+        .anyMatch(hold -> hold.told && hold.attempt.session().equals(session));
+  }
+
   /** Whether the lock was never used: the document was written only to change its version. */
   public boolean isUnused() {
     return touched == 0;

@@ -13,8 +13,10 @@ import java.time.Duration;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
+import java.util.StringJoiner;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -43,6 +45,8 @@ final class ConsulDocuments implements VersionedDocuments {
   private static final Pattern MODIFIED = Pattern.compile("\"ModifyIndex\":\\s*(\\d+)");
 
   private static final Pattern FLAGS = Pattern.compile("\"Flags\":\\s*(\\d+)");
+
+  private static final Pattern VALUE = Pattern.compile("\"Value\":\\s*\"([A-Za-z0-9+/=]+)\"");
 
   /** Consul's own default; renewals end the wait much sooner. */
   private static final String WAIT = "&wait=5m";
@@ -154,6 +158,39 @@ final class ConsulDocuments implements VersionedDocuments {
             });
   }
 
+  @Override
+  public boolean writesTogether() {
+    return true;
+  }
+
+  @Override
+  public CompletionStage<List<Written>> compareAndSetAll(List<DocumentWrite> writes) {
+    StringJoiner operations = new StringJoiner(",", "[", "]");
+    for (DocumentWrite write : writes) {
+      operations.add(isIndex(key(write.key()), Long.parseLong(write.found().version())));
+    }
+    for (DocumentWrite write : writes) {
+      operations.add(set(key(write.key()), write.text()));
+    }
+    long known = gateway.lastIndex();
+    return gateway
+        .transact(operations.toString())
+        .thenApply(
+            answer -> {
+              if (!answer.isPositive()) {
+                return writes.stream().map(write -> new Written(false, null)).toList();
+              }
+              long index = lastIndex(answer);
+              gateway.checkCluster(index, known);
+              return writes.stream().map(write -> made(write, index)).toList();
+            });
+  }
+
+  private Written made(DocumentWrite write, long index) {
+    watched.written(key(write.key()), index);
+    return new Written(true, new VersionedText(write.text(), Long.toString(index)));
+  }
+
   /** Conditions come first in an answer, with older indexes. */
   private static long lastIndex(ConsulAnswer answer) {
     return MODIFIED
@@ -210,7 +247,7 @@ final class ConsulDocuments implements VersionedDocuments {
   }
 
   @Override
-  public Runnable watch(String key, Runnable changed) {
+  public Runnable watch(String key, Consumer<@Nullable VersionedText> changed) {
     return watched.add(key(key), changed);
   }
 
@@ -226,9 +263,16 @@ final class ConsulDocuments implements VersionedDocuments {
             Matcher found = FLAGS.matcher(answer.body());
             request.tell(
                 answer.index(),
+                text(answer.body()),
                 found.find() && flags.areOwn(Long.parseUnsignedLong(found.group(1))));
           }
         });
+  }
+
+  /** The text of an entry that Consul tells as JSON; null if it has none. */
+  private static @Nullable String text(String entry) {
+    Matcher value = VALUE.matcher(entry);
+    return value.find() ? new String(Base64.getDecoder().decode(value.group(1)), UTF_8) : null;
   }
 
   @Override

@@ -113,7 +113,7 @@ class ConsulDocumentsTest extends DocumentsContract {
   void givenWatchThatCannotBegin_whenItsDocumentIsWritten_thenTheWriteIsMade() {
     // No path of HTTP has a blank.
     String key = "no path/a";
-    documents().watch(key, () -> {});
+    documents().watch(key, found -> {});
     VersionedText absent = new VersionedText(null, read("lock/a").version());
     assertThat(write(key, absent, "x")).isTrue();
   }
@@ -123,7 +123,7 @@ class ConsulDocumentsTest extends DocumentsContract {
   void givenWatchedDocument_whenThisProcessWritesItAgain_thenItIsNotTold() {
     AtomicInteger told = new AtomicInteger();
     VersionedDocuments other = closedAtTheEnd(open());
-    documents().watch("session/a", told::incrementAndGet);
+    documents().watch("session/a", found -> told.incrementAndGet());
     assertThat(write("session/a", read("session/a"), "own")).isTrue();
     assertThat(write("session/a", read("session/a"), "own again")).isTrue();
     assertThat(BoundedWait.join(other.compareAndSet("session/a", read("session/a"), "x")).made())

@@ -21,6 +21,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 import software.amazon.awssdk.services.dynamodb.model.ConditionalCheckFailedException;
@@ -358,7 +359,7 @@ final class DynamoDbDocuments implements VersionedDocuments {
   }
 
   @Override
-  public Runnable watch(String key, Runnable changed) {
+  public Runnable watch(String key, Consumer<@Nullable VersionedText> changed) {
     return watched.add(key, changed);
   }
 
@@ -390,7 +391,7 @@ final class DynamoDbDocuments implements VersionedDocuments {
   private static void tell(WatchRequest request, VersionedText found) {
     long version = Long.parseLong(found.version());
     if (found.text() != null && version > request.seen()) {
-      request.tell(version, false);
+      request.tell(version, found.text(), false);
     }
   }
 

@@ -4,15 +4,20 @@ import static io.mortise.etcd.JsonText.base64;
 
 import io.mortise.StoreUnfitException;
 import io.mortise.etcd.JsonReader.JsonObject;
+import io.mortise.etcd.RequestBatcher.EtcdAnswer;
 import io.mortise.etcd.RequestBatcher.RequestKind;
 import io.mortise.spi.time.Ticker;
 import io.mortise.support.document.VersionedDocuments;
 import io.mortise.support.internal.document.RemovalEntries;
 import io.mortise.support.internal.document.WatchedKeys;
 import io.mortise.support.internal.document.WatchedKeys.WatchRequest;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.StringJoiner;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -79,33 +84,74 @@ final class EtcdDocuments implements VersionedDocuments {
         text == null
             ? "{\"requestDeleteRange\":{\"key\":" + full + "}}," + put(removed, base64(""))
             : put(full, base64(text));
-    String otherwise = "{\"requestRange\":{\"key\":" + full + "}}";
     return requests
         .send(
             RequestKind.TRANSACTION,
-            "{\"compare\":["
-                + compare
-                + "],\"success\":["
-                + write
-                + "],\"failure\":["
-                + otherwise
-                + "]}",
+            transaction(compare, write, range(full)),
             text == null ? Set.of(key, removedKey) : Set.of(key))
         .thenApply(answer -> written(key, text, answer));
   }
 
-  private Written written(String key, @Nullable String text, RequestBatcher.EtcdAnswer answer) {
-    boolean made = answer.body().flag("succeeded");
-    if (made) {
-      watched.written(prefix + key, answer.revision());
-      return new Written(true, new VersionedText(text, Long.toString(answer.revision())));
-    }
+  private Written written(String key, @Nullable String text, EtcdAnswer answer) {
+    return answer.body().flag("succeeded") ? made(key, text, answer) : refused(answer, 0);
+  }
+
+  private Written made(String key, @Nullable String text, EtcdAnswer answer) {
+    watched.written(prefix + key, answer.revision());
+    return new Written(true, new VersionedText(text, Long.toString(answer.revision())));
+  }
+
+  /** The outcome for one of the documents, each of which the server has read instead. */
+  private static Written refused(EtcdAnswer answer, int which) {
     JsonObject range =
         answer.body().objects("responses").stream()
+            .skip(which)
             .findFirst()
             .map(response -> response.object("response_range"))
             .orElseThrow(() -> new IllegalStateException("Etcd has left an answer out."));
     return new Written(false, stands(range, answer.revision()));
+  }
+
+  @Override
+  public boolean writesTogether() {
+    return true;
+  }
+
+  @Override
+  public CompletionStage<List<Written>> compareAndSetAll(List<DocumentWrite> writes) {
+    StringJoiner compare = new StringJoiner(",");
+    StringJoiner success = new StringJoiner(",");
+    StringJoiner failure = new StringJoiner(",");
+    for (DocumentWrite write : writes) {
+      String full = base64(prefix + write.key());
+      compare.add(isRevision(full, "EQUAL", Long.parseLong(write.found().version())));
+      success.add(put(full, base64(write.text())));
+      failure.add(range(full));
+    }
+    Set<String> keys = writes.stream().map(DocumentWrite::key).collect(Collectors.toSet());
+    return requests
+        .send(RequestKind.TRANSACTION, transaction(compare, success, failure), keys)
+        .thenApply(answer -> written(writes, answer));
+  }
+
+  private List<Written> written(List<DocumentWrite> writes, EtcdAnswer answer) {
+    boolean isMade = answer.body().flag("succeeded");
+    List<Written> outcomes = new ArrayList<>();
+    for (int i = 0; i < writes.size(); i++) {
+      DocumentWrite write = writes.get(i);
+      outcomes.add(isMade ? made(write.key(), write.text(), answer) : refused(answer, i));
+    }
+    return outcomes;
+  }
+
+  private static String transaction(Object compare, Object success, Object failure) {
+    return "{\"compare\":["
+        + compare
+        + "],\"success\":["
+        + success
+        + "],\"failure\":["
+        + failure
+        + "]}";
   }
 
   private static String isRevision(String key, String result, long revision) {
@@ -116,6 +162,10 @@ final class EtcdDocuments implements VersionedDocuments {
         + "\",\"mod_revision\":\""
         + revision
         + "\"}";
+  }
+
+  private static String range(String key) {
+    return "{\"requestRange\":{\"key\":" + key + "}}";
   }
 
   private static String put(String key, String value) {
@@ -151,7 +201,7 @@ final class EtcdDocuments implements VersionedDocuments {
   }
 
   @Override
-  public Runnable watch(String key, Runnable changed) {
+  public Runnable watch(String key, Consumer<@Nullable VersionedText> changed) {
     return watched.add(prefix + key, changed);
   }
 
@@ -168,18 +218,19 @@ final class EtcdDocuments implements VersionedDocuments {
   /** Whether the watch goes on. */
   private static boolean tell(WatchRequest request, String line) {
     JsonObject result;
-    List<Long> revisions;
+    List<JsonObject> changes;
     try {
       result = JsonReader.read(line).object("result");
-      revisions =
-          result.objects("events").stream()
-              .map(event -> event.object("kv").number("mod_revision"))
-              .toList();
+      changes = result.objects("events").stream().map(event -> event.object("kv")).toList();
     } catch (IllegalArgumentException | StoreUnfitException e) {
       // An error of the server in another form: its stream ends.
       return true;
     }
-    revisions.forEach(revision -> request.tell(revision, false));
+    for (JsonObject change : changes) {
+      // A removed key has no value, and no document is empty.
+      String text = JsonText.plain(change.text("value"));
+      request.tell(change.number("mod_revision"), text.isEmpty() ? null : text, false);
+    }
     return !result.flag("canceled");
   }
 

@@ -207,7 +207,7 @@ final class NatsBucket implements AutoCloseable {
             .storageType(StorageType.File)
             .allowRollup(true)
             .allowDirect(true)
-            .republish(new Republish(subjects() + "session.>", republished("session.>"), true))
+            .republish(new Republish(subjects() + "session.>", republished("session.>"), false))
             .build();
     return ask("CREATE.", wanted.toJson(), StreamInfo::new, OTHER_CONFIGURATION)
         .thenCompose(

@@ -9,6 +9,7 @@ import io.mortise.support.internal.document.WatchedKeys.WatchRequest;
 import io.nats.client.Connection;
 import io.nats.client.ConnectionListener;
 import io.nats.client.Dispatcher;
+import io.nats.client.Message;
 import io.nats.client.api.MessageInfo;
 import io.nats.client.api.StreamInfo;
 import io.nats.client.impl.Headers;
@@ -22,6 +23,7 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -198,7 +200,7 @@ final class NatsDocuments implements VersionedDocuments {
   }
 
   @Override
-  public Runnable watch(String key, Runnable changed) {
+  public Runnable watch(String key, Consumer<@Nullable VersionedText> changed) {
     return watched.add(key, changed);
   }
 
@@ -208,7 +210,7 @@ final class NatsDocuments implements VersionedDocuments {
    */
   private void subscribe(String key, WatchRequest request) {
     Connection over = bucket.connection();
-    Dispatcher dispatcher = over.createDispatcher(message -> tell(request, message.getHeaders()));
+    Dispatcher dispatcher = over.createDispatcher(message -> tell(request, message));
     CompletableFuture<Void> subscription = new CompletableFuture<>();
     ConnectionListener closing =
         (connection, event) -> {
@@ -229,10 +231,15 @@ final class NatsDocuments implements VersionedDocuments {
     dispatcher.subscribe(bucket.republished(TOKENS.escape(key)));
   }
 
-  private void tell(WatchRequest request, @Nullable Headers headers) {
+  /** A bucket of an earlier version republishes without texts. */
+  private void tell(WatchRequest request, Message message) {
+    Headers headers = message.getHeaders();
+    byte[] body = message.getData();
+    String text =
+        body == null || body.length == 0 ? null : new String(body, StandardCharsets.UTF_8);
     String sequence = headers == null ? null : headers.getLast(SEQUENCE);
     if (headers != null && sequence != null && sequence.matches("\\d{1,18}")) {
-      request.tell(Long.parseLong(sequence), writer.equals(headers.getLast(WRITER)));
+      request.tell(Long.parseLong(sequence), text, writer.equals(headers.getLast(WRITER)));
     }
   }
 

@@ -3,6 +3,7 @@ package io.mortise.simulation.toy;
 import static java.util.concurrent.CompletableFuture.completedFuture;
 
 import io.mortise.support.document.VersionedDocuments;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -10,6 +11,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,9 +21,19 @@ import org.jspecify.annotations.Nullable;
 final class ClocklessToyDocuments implements VersionedDocuments {
   private final ReentrantLock guard = new ReentrantLock();
   private final TreeMap<String, VersionedText> documents = new TreeMap<>();
-  private final Map<String, List<Runnable>> watches = new ConcurrentHashMap<>();
+  private final Map<String, List<Consumer<@Nullable VersionedText>>> watches =
+      new ConcurrentHashMap<>();
+  private final boolean writesTogether;
   private long version = 1;
   private long removed;
+
+  ClocklessToyDocuments() {
+    this(true);
+  }
+
+  ClocklessToyDocuments(boolean writesTogether) {
+    this.writesTogether = writesTogether;
+  }
 
   @Override
   public CompletionStage<VersionedText> read(String key) {
@@ -57,7 +69,36 @@ final class ClocklessToyDocuments implements VersionedDocuments {
       guard.unlock();
     }
     if (written.made()) {
-      watches.getOrDefault(key, List.of()).forEach(Runnable::run);
+      watches.getOrDefault(key, List.of()).forEach(watch -> watch.accept(written.stands()));
+    }
+    return completedFuture(written);
+  }
+
+  @Override
+  public boolean writesTogether() {
+    return writesTogether;
+  }
+
+  @Override
+  public CompletionStage<List<Written>> compareAndSetAll(List<DocumentWrite> writes) {
+    List<Written> written = new ArrayList<>();
+    guard.lock();
+    try {
+      boolean made =
+          writes.stream().allMatch(each -> each.found().equals(documents.get(each.key())));
+      if (made) {
+        version++;
+        writes.forEach(
+            each ->
+                documents.put(each.key(), new VersionedText(each.text(), Long.toString(version))));
+      }
+      writes.forEach(each -> written.add(new Written(made, stands(each.key()))));
+    } finally {
+      guard.unlock();
+    }
+    for (int i = 0; i < writes.size() && written.get(0).made(); i++) {
+      VersionedText stands = written.get(i).stands();
+      watches.getOrDefault(writes.get(i).key(), List.of()).forEach(watch -> watch.accept(stands));
     }
     return completedFuture(written);
   }
@@ -88,8 +129,9 @@ final class ClocklessToyDocuments implements VersionedDocuments {
   }
 
   @Override
-  public Runnable watch(String key, Runnable changed) {
-    List<Runnable> ofKey = watches.computeIfAbsent(key, any -> new CopyOnWriteArrayList<>());
+  public Runnable watch(String key, Consumer<@Nullable VersionedText> changed) {
+    List<Consumer<@Nullable VersionedText>> ofKey =
+        watches.computeIfAbsent(key, any -> new CopyOnWriteArrayList<>());
     ofKey.add(changed);
     return () -> ofKey.remove(changed);
   }

@@ -18,6 +18,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -146,8 +147,8 @@ class ClocklessToyStoreCrowdTest {
     }
 
     @Override
-    public Runnable watch(String key, Runnable changed) {
-      return server.watch(key, () -> later().execute(changed));
+    public Runnable watch(String key, Consumer<@Nullable VersionedText> changed) {
+      return server.watch(key, found -> later().execute(() -> changed.accept(found)));
     }
   }
 }

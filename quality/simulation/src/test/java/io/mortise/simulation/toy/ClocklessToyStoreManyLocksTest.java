@@ -160,7 +160,9 @@ class ClocklessToyStoreManyLocksTest {
     holder.releaseOneByOne(names.subList(LOCKS / 2, LOCKS).iterator());
     assertThat(run() / (LOCKS / 2)).as("round trips for each: %s", server.requests()).isLessThan(5);
     assertThat(waiter.granted).hasSize(LOCKS);
-    assertThat(server.count("conflict lock") + server.count("conflict session")).isLessThan(5);
+    assertThat(server.count("conflict lock") + server.count("conflict session"))
+        .as("%s", server.requests())
+        .isLessThan(5);
   }
 
   /** Each waiter has a write to the holder's session in flight, which conflicts with renewals. */

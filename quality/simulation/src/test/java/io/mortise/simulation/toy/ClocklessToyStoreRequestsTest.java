@@ -27,6 +27,7 @@ class ClocklessToyStoreRequestsTest {
   private static final Mode EX = Mode.EXCLUSIVE;
   private static final String READ = "read";
   private static final String WRITE = "compareAndSet";
+  private static final String TOGETHER = "compareAndSetAll";
   private static final String CLOSE = "close";
 
   private final ManualTime time = new ManualTime();
@@ -42,7 +43,7 @@ class ClocklessToyStoreRequestsTest {
             VersionedDocuments.class.getClassLoader(),
             new Class<?>[] {VersionedDocuments.class},
             (proxy, method, arguments) -> {
-              if (List.of(READ, WRITE, CLOSE).contains(method.getName())) {
+              if (List.of(READ, WRITE, TOGETHER, CLOSE).contains(method.getName())) {
                 requests.add(method.getName());
               }
               return method.invoke(server, arguments);
@@ -102,15 +103,34 @@ class ClocklessToyStoreRequestsTest {
   }
 
   @Test
-  void givenHolderThatWasToldOfAWaiter_whenItReleases_thenItReadsTheLockBeforeItWrites() {
+  void givenHolderThatWasToldOfAWaiter_thenItLooksAtOnce_andItsReleaseIsOneWrite() {
     AttemptId held = a.hold(LOCK, EX).attempt();
-    SessionDriver.open(other, TTL, "b").queued(LOCK, EX);
-    a.hints().await(1);
     requests();
+    SessionDriver b = SessionDriver.open(other, TTL, "b");
+    b.queued(LOCK, EX);
+    a.hints().await(1);
+    assertThat(requests()).as("the lock and the waiter").containsExactly(READ, READ);
     a.end(LOCK, held);
-    assertThat(requests())
-        .as("lock and waiter are read, the lock and the waiter's note are written")
-        .startsWith(READ, READ, WRITE, WRITE);
+    assertThat(requests()).as("the lock, the grant and the note").containsExactly(TOGETHER);
+    b.hints().await(1);
+  }
+
+  @Test
+  void givenHolderThatWasToldOfAWaiter_whenItsSessionIsClosed_thenAnotherFindsItGone() {
+    SessionDriver b = SessionDriver.open(other, TTL, "b");
+    b.hold(LOCK, EX);
+    assertThat(left(a.acquire(LOCK, a.attempt(), EX))).isPositive();
+    b.close();
+    assertThat(left(a.acquire(LOCK, a.attempt(), EX)))
+        .as("the session is read, not taken from memory")
+        .isZero();
+  }
+
+  private static Duration left(Reply reply) {
+    assertThat(reply).isInstanceOf(Reply.Busy.class);
+    Reply.Holder holder = ((Reply.Busy) reply).holder();
+    assertThat(holder).isNotNull();
+    return holder.sessionLeft();
   }
 
   @Test

@@ -34,10 +34,19 @@ final class FarServer {
   private final Random random = new Random(1);
   private final PriorityQueue<Event> events =
       new PriorityQueue<>(Comparator.comparingLong(Event::at).thenComparingLong(Event::number));
-  private final ClocklessToyDocuments server = new ClocklessToyDocuments();
+  private final ClocklessToyDocuments server;
   private final Map<String, Integer> requests = new TreeMap<>();
   private long micros;
   private long numbers;
+
+  /** A server that writes several documents at a time. */
+  FarServer() {
+    this(true);
+  }
+
+  FarServer(boolean writesTogether) {
+    server = new ClocklessToyDocuments(writesTogether);
+  }
 
   void later(long delay, Runnable action) {
     events.add(new Event(micros + delay, numbers++, action));
@@ -124,13 +133,30 @@ final class FarServer {
     }
 
     @Override
+    public boolean writesTogether() {
+      return server.writesTogether();
+    }
+
+    @Override
+    public CompletionStage<List<Written>> compareAndSetAll(List<DocumentWrite> writes) {
+      return ask("together", writes.get(0).key(), () -> server.compareAndSetAll(writes))
+          .thenApply(
+              written -> {
+                if (!written.get(0).made()) {
+                  requests.merge("conflict lock", 1, Integer::sum);
+                }
+                return written;
+              });
+    }
+
+    @Override
     public CompletionStage<List<String>> scan(String prefix, String after, int limit) {
       return server.scan(prefix, after, limit);
     }
 
     @Override
-    public Runnable watch(String key, Runnable changed) {
-      return server.watch(key, () -> later(ONE_WAY_MICROS, changed));
+    public Runnable watch(String key, Consumer<@Nullable VersionedText> changed) {
+      return server.watch(key, found -> later(ONE_WAY_MICROS, () -> changed.accept(found)));
     }
 
     @Override

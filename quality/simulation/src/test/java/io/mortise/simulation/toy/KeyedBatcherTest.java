@@ -32,6 +32,7 @@ import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
@@ -404,7 +405,7 @@ class KeyedBatcherTest {
     }
 
     @Override
-    public Runnable watch(String key, Runnable changed) {
+    public Runnable watch(String key, Consumer<@Nullable VersionedText> changed) {
       return server.watch(key, changed);
     }
 

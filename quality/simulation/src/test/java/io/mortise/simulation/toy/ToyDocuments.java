@@ -10,6 +10,7 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.ConcurrentNavigableMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -17,7 +18,8 @@ import org.jspecify.annotations.Nullable;
 final class ToyDocuments implements VersionedDocuments {
   private final ConcurrentNavigableMap<String, VersionedText> documents =
       new ConcurrentSkipListMap<>();
-  private final ConcurrentMap<String, Runnable> watches = new ConcurrentHashMap<>();
+  private final ConcurrentMap<String, Consumer<@Nullable VersionedText>> watches =
+      new ConcurrentHashMap<>();
 
   /** One counter for all, so that a recreated document has another version. */
   private final AtomicLong versions = new AtomicLong();
@@ -43,9 +45,9 @@ final class ToyDocuments implements VersionedDocuments {
       String key, VersionedText found, @Nullable String text) {
     VersionedText next = new VersionedText(text, Long.toString(versions.incrementAndGet()));
     boolean made = write(key, found, next);
-    Runnable changed = made ? watches.get(key) : null;
+    Consumer<@Nullable VersionedText> changed = made ? watches.get(key) : null;
     if (changed != null) {
-      changed.run();
+      changed.accept(text == null ? null : next);
     }
     return completedFuture(new Written(made, made && text != null ? next : null));
   }
@@ -68,7 +70,7 @@ final class ToyDocuments implements VersionedDocuments {
   }
 
   @Override
-  public Runnable watch(String key, Runnable changed) {
+  public Runnable watch(String key, Consumer<@Nullable VersionedText> changed) {
     watches.put(key, changed);
     return () -> watches.remove(key, changed);
   }

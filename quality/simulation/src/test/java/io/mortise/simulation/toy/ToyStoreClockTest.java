@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -97,7 +98,7 @@ class ToyStoreClockTest extends StoreClockContract {
     }
 
     @Override
-    public Runnable watch(String key, Runnable changed) {
+    public Runnable watch(String key, Consumer<@Nullable VersionedText> changed) {
       return server.watch(key, changed);
     }
   }

@@ -1,5 +1,6 @@
 package io.mortise.support.internal.document;
 
+import io.mortise.support.document.VersionedDocuments.VersionedText;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -41,10 +42,11 @@ public final class WatchedKeys {
   /**
    * Watches a key once more, from its next write on.
    *
-   * @param changed runs on the thread that calls {@link WatchRequest#tell}
+   * @param changed runs on the thread that calls {@link WatchRequest#tell}, with the document as of
+   *     that change, or null if it has to be read
    * @return the action that ends the watch
    */
-  public Runnable add(String key, Runnable changed) {
+  public Runnable add(String key, Consumer<@Nullable VersionedText> changed) {
     WatchedKey watched = new WatchedKey(key, changed);
     keys.add(watched);
     return () -> {
@@ -93,14 +95,15 @@ public final class WatchedKeys {
     /**
      * Reports a change.
      *
-     * @param index the index of the change
+     * @param index the index of the change, which is the document's version
+     * @param text the document's text; null if the server has not told it, or there is none
      * @param isOwn whether this process is known to have made it
      */
-    public void tell(long index, boolean isOwn) {
+    public void tell(long index, @Nullable String text, boolean isOwn) {
       seen = index;
       hasTold = true;
       if (!isOwn && index != watched.written && watched.request.get() == this) {
-        watched.changed.run();
+        watched.changed.accept(text == null ? null : new VersionedText(text, Long.toString(index)));
       }
     }
 
@@ -123,13 +126,13 @@ public final class WatchedKeys {
   /** A key, and the request that watches it now. */
   private final class WatchedKey {
     private final String key;
-    private final Runnable changed;
+    private final Consumer<@Nullable VersionedText> changed;
     private final AtomicReference<@Nullable WatchRequest> request = new AtomicReference<>();
 
     /** The index of the last write of this process. */
     private volatile long written;
 
-    private WatchedKey(String key, Runnable changed) {
+    private WatchedKey(String key, Consumer<@Nullable VersionedText> changed) {
       this.key = key;
       this.changed = changed;
     }

@@ -28,7 +28,7 @@ class WatchedKeysTest {
   }
 
   private Runnable watch() {
-    return keys.add("a", () -> told++);
+    return keys.add("a", found -> told++);
   }
 
   @Test
@@ -40,12 +40,12 @@ class WatchedKeysTest {
     assertThat(sent).hasSize(1);
     WatchRequest request = sent.get(0);
     assertThat(request.seen()).isEqualTo(2);
-    request.tell(3, true);
+    request.tell(3, null, true);
     assertThat(told).isZero();
     keys.written("a", 4);
-    request.tell(4, false);
+    request.tell(4, null, false);
     assertThat(told).as("by its index").isZero();
-    request.tell(5, false);
+    request.tell(5, null, false);
     assertThat(told).isEqualTo(1);
     assertThat(sent).hasSize(1);
   }
@@ -61,9 +61,9 @@ class WatchedKeysTest {
     assertThat(exchanges.get(0)).isCancelled();
     assertThat(exchanges.get(1)).isNotDone();
     assertThat(sent.get(1).seen()).isEqualTo(3);
-    sent.get(0).tell(4, false);
+    sent.get(0).tell(4, null, false);
     assertThat(told).as("by the one in whose place another is").isZero();
-    sent.get(1).tell(4, false);
+    sent.get(1).tell(4, null, false);
     assertThat(told).isEqualTo(1);
   }
 
@@ -71,7 +71,7 @@ class WatchedKeysTest {
   void givenRequestThatEnds_thenItIsSentAgainAtOnceOnlyIfItHasTold() {
     watch();
     keys.written("a", 1);
-    sent.get(0).tell(7, false);
+    sent.get(0).tell(7, null, false);
     exchanges.get(0).complete(ANSWER);
     assertThat(sent).hasSize(2);
     assertThat(sent.get(1).seen()).isEqualTo(7);
@@ -96,11 +96,11 @@ class WatchedKeysTest {
     end.run();
     end.run();
     assertThat(exchanges.get(0)).isCancelled();
-    sent.get(0).tell(2, false);
+    sent.get(0).tell(2, null, false);
     keys.written("a", 3);
     watch();
     keys.written("a", 4);
-    sent.get(1).tell(5, true);
+    sent.get(1).tell(5, null, true);
     keys.close();
     assertThat(exchanges.get(1)).isCancelled();
     keys.written("a", 6);
@@ -111,11 +111,11 @@ class WatchedKeysTest {
   @Test
   void givenKeyThatIsWatchedTwice_whenOneWatchEnds_thenTheOtherIsTold() {
     watch();
-    Runnable end = keys.add("a", () -> told += 100);
+    Runnable end = keys.add("a", found -> told += 100);
     keys.written("a", 1);
     end.run();
     assertThat(exchanges.get(1)).isCancelled();
-    sent.forEach(request -> request.tell(2, false));
+    sent.forEach(request -> request.tell(2, null, false));
     assertThat(told).isEqualTo(1);
   }
 

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -47,10 +48,32 @@ abstract class DocumentCrowdSuite extends DocumentsFixture {
           .compareAndSet(key, found, text)
           .thenApply(
               written -> {
-                if (key.startsWith("session/")) {
-                  (written.made() ? sessionsWritten : sessionsRefused).incrementAndGet();
-                } else if (written.made()) {
-                  locksWritten.incrementAndGet();
+                count(key, written);
+                return written;
+              });
+    }
+
+    private void count(String key, Written written) {
+      if (key.startsWith("session/")) {
+        (written.made() ? sessionsWritten : sessionsRefused).incrementAndGet();
+      } else if (written.made()) {
+        locksWritten.incrementAndGet();
+      }
+    }
+
+    @Override
+    public boolean writesTogether() {
+      return documents.writesTogether();
+    }
+
+    @Override
+    public CompletionStage<List<Written>> compareAndSetAll(List<DocumentWrite> writes) {
+      return documents
+          .compareAndSetAll(writes)
+          .thenApply(
+              written -> {
+                for (int i = 0; i < writes.size(); i++) {
+                  count(writes.get(i).key(), written.get(i));
                 }
                 return written;
               });
@@ -67,7 +90,7 @@ abstract class DocumentCrowdSuite extends DocumentsFixture {
     }
 
     @Override
-    public Runnable watch(String key, Runnable changed) {
+    public Runnable watch(String key, Consumer<@Nullable VersionedText> changed) {
       return documents.watch(key, changed);
     }
   }

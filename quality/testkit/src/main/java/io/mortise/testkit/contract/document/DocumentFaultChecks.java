@@ -209,7 +209,7 @@ final class DocumentFaultChecks implements AutoCloseable {
   /** Breaks connections, including those of watches. */
   void assertWatchIsMadeAnew(Duration patience) {
     AtomicInteger told = new AtomicInteger();
-    proxied.watch(WATCHED, told::incrementAndGet);
+    proxied.watch(WATCHED, found -> told.incrementAndGet());
     DocumentsFixture.writeOnce(proxied, WATCHED);
     DocumentsFixture.writeUntil(patience, direct, WATCHED, () -> told.get() > 0);
     proxy.weather(NetworkCondition.ANSWERS_HELD);
@@ -236,7 +236,7 @@ final class DocumentFaultChecks implements AutoCloseable {
     // There may be nothing to forget; watches have no answer.
     var unused = proxied.forget("lock/b");
     if (pushes) {
-      proxied.watch(WATCHED, () -> {});
+      proxied.watch(WATCHED, found -> {});
     }
     return answers;
   }

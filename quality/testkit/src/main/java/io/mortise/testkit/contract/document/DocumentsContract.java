@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.annotation.Beta;
 import io.mortise.support.document.VersionedDocuments;
+import io.mortise.support.document.VersionedDocuments.DocumentWrite;
 import io.mortise.support.document.VersionedDocuments.VersionedText;
 import io.mortise.support.document.VersionedDocuments.Written;
 import io.mortise.testkit.BoundedWait;
@@ -11,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
@@ -194,8 +196,8 @@ public abstract class DocumentsContract extends DocumentContentSuite {
     VersionedDocuments other = closedAtTheEnd(open());
     AtomicInteger told = new AtomicInteger();
     AtomicInteger ended = new AtomicInteger();
-    documents().watch("session/a", told::incrementAndGet);
-    Runnable end = documents().watch("session/a", ended::incrementAndGet);
+    documents().watch("session/a", found -> told.incrementAndGet());
+    Runnable end = documents().watch("session/a", found -> ended.incrementAndGet());
     writeOnce(documents(), "session/a");
     writeUntil(patience(), other, "session/a", () -> told.get() > 0 && ended.get() > 0);
     end.run();
@@ -209,6 +211,86 @@ public abstract class DocumentsContract extends DocumentContentSuite {
     assertThat(ended).hasValue(late);
   }
 
+  @Test
+  void givenSeveralDocuments_whenOneHasChanged_thenNoneIsWritten_otherwiseAllAre() {
+    Assumptions.assumeTrue(
+        documents().writesTogether(), "SKIPPED: these documents are written one by one.");
+    List<String> keys = List.of("lock/a", "session/a", "session/b");
+    keys.forEach(key -> assertThat(write(key, read(key), "first " + key)).isTrue());
+    List<VersionedText> first = keys.stream().map(this::read).toList();
+    assertMade(writeAll(keys, first, "second\té 😀 "), keys, true);
+    List<VersionedText> second = keys.stream().map(this::read).toList();
+    assertThat(second)
+        .extracting(VersionedText::text)
+        .containsExactlyElementsOf(texts("second\té 😀 ", keys));
+    for (String changed : keys) {
+      List<VersionedText> found = keys.stream().map(this::read).toList();
+      assertThat(write(changed, read(changed), "changed")).isTrue();
+      List<VersionedText> stands = keys.stream().map(this::read).toList();
+      assertMade(writeAll(keys, found, "third "), keys, false);
+      assertThat(keys.stream().map(this::read)).containsExactlyElementsOf(stands);
+    }
+    assertThat(remove("session/b", read("session/b"))).isTrue();
+    assertMade(writeAll(keys, second, "fourth "), keys, false);
+    assertThat(read("session/b").text()).isNull();
+  }
+
+  private static List<String> texts(String before, List<String> keys) {
+    return keys.stream().map(key -> before + key).toList();
+  }
+
+  private List<Written> writeAll(List<String> keys, List<VersionedText> found, String before) {
+    List<DocumentWrite> writes = new ArrayList<>();
+    for (int i = 0; i < keys.size(); i++) {
+      writes.add(new DocumentWrite(keys.get(i), found.get(i), before + keys.get(i)));
+    }
+    return BoundedWait.join(documents().compareAndSetAll(writes));
+  }
+
+  /** What an answer tells must be what is read. */
+  private void assertMade(List<Written> written, List<String> keys, boolean made) {
+    assertThat(written).hasSameSizeAs(keys).allMatch(each -> each.made() == made);
+    for (int i = 0; i < keys.size(); i++) {
+      VersionedText stands = written.get(i).stands();
+      assertThat(stands == null ? read(keys.get(i)) : stands).isEqualTo(read(keys.get(i)));
+    }
+  }
+
+  /** A watch may tell no texts. */
+  @Test
+  void givenWatchThatTellsTexts_thenEachIsThatOfItsVersion() {
+    Assumptions.assumeTrue(pushes(), "SKIPPED: these documents are not pushed.");
+    VersionedDocuments other = closedAtTheEnd(open());
+    List<VersionedText> told = new CopyOnWriteArrayList<>();
+    AtomicInteger calls = new AtomicInteger();
+    documents()
+        .watch(
+            "session/a",
+            found -> {
+              if (found != null) {
+                told.add(found);
+              }
+              calls.incrementAndGet();
+            });
+    writeOnce(documents(), "session/a");
+    List<VersionedText> written = new ArrayList<>(List.of(read("session/a")));
+    BoundedWait.until(
+        patience(),
+        "a watch told of two changes",
+        () -> {
+          String text = "line\té 😀\n" + written.size();
+          assertThat(BoundedWait.join(other.compareAndSet("session/a", last(written), text)).made())
+              .isTrue();
+          written.add(read("session/a"));
+          return calls.get() > 1;
+        });
+    assertThat(written).containsAll(told);
+  }
+
+  private static VersionedText last(List<VersionedText> all) {
+    return all.get(all.size() - 1);
+  }
+
   /** The notification of later writes may arrive before their answer. */
   @Test
   void givenWatchedDocuments_thenTheFirstOwnWriteOfEachIsNotTold() {
@@ -218,8 +300,8 @@ public abstract class DocumentsContract extends DocumentContentSuite {
         other != documents(), "SKIPPED: open() gives one object, to which each write is its own.");
     AtomicInteger own = new AtomicInteger();
     AtomicInteger others = new AtomicInteger();
-    documents().watch("session/a", own::incrementAndGet);
-    documents().watch("session/b", others::incrementAndGet);
+    documents().watch("session/a", found -> own.incrementAndGet());
+    documents().watch("session/b", found -> others.incrementAndGet());
     writeOnce(documents(), "session/a");
     writeOnce(documents(), "session/b");
     writeUntil(patience(), other, "session/b", () -> others.get() > 0);

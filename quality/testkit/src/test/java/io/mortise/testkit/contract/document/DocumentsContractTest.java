@@ -72,6 +72,12 @@ class DocumentsContractTest {
                   Flaw.TELLS_THE_LAST_WATCH_ONLY,
                   Flaw.TELLS_AFTER_THE_END)),
           entry(
+              "givenSeveralDocuments_whenOneHasChanged_thenNoneIsWritten_otherwiseAllAre",
+              Set.of(Flaw.COMPARES_THE_FIRST_ONLY, Flaw.WRITES_A_PART)),
+          entry(
+              "givenWatchThatTellsTexts_thenEachIsThatOfItsVersion",
+              Set.of(Flaw.TELLS_THE_TEXT_BEFORE)),
+          entry(
               "givenWatchedDocuments_thenTheFirstOwnWriteOfEachIsNotTold",
               Set.of(Flaw.TELLS_OWN_WRITES_TOO)),
           entry(

@@ -14,6 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -63,6 +64,9 @@ final class FlawedDocuments implements VersionedDocuments {
     TELLS_OWN_WRITES_TOO,
     TELLS_THE_LAST_WATCH_ONLY,
     TELLS_AFTER_THE_END,
+    TELLS_THE_TEXT_BEFORE,
+    COMPARES_THE_FIRST_ONLY,
+    WRITES_A_PART,
     FORGETS_BROKEN_WATCHES
   }
 
@@ -74,7 +78,7 @@ final class FlawedDocuments implements VersionedDocuments {
     private long version;
   }
 
-  private record Watch(FlawedDocuments owner, Runnable changed) {}
+  private record Watch(FlawedDocuments owner, Consumer<@Nullable VersionedText> changed) {}
 
   /**
    * The limit of a text's length, as any server has one: between the required 120 KB and 128 KiB.
@@ -234,6 +238,33 @@ final class FlawedDocuments implements VersionedDocuments {
     };
   }
 
+  @Override
+  public boolean writesTogether() {
+    return true;
+  }
+
+  @Override
+  public CompletionStage<List<Written>> compareAndSetAll(List<DocumentWrite> writes) {
+    return sent(
+        () -> {
+          List<Boolean> fits =
+              writes.stream()
+                  .map(each -> matches(each.found(), stands(key(each.key())), each.text()))
+                  .toList();
+          boolean all = flaw == Flaw.COMPARES_THE_FIRST_ONLY ? fits.get(0) : !fits.contains(false);
+          List<Written> written = new ArrayList<>();
+          for (int i = 0; i < writes.size(); i++) {
+            String key = key(writes.get(i).key());
+            boolean made = flaw == Flaw.WRITES_A_PART ? fits.get(i) : all;
+            if (made) {
+              write(key, stands(key), writes.get(i).text());
+            }
+            written.add(new Written(made, stands(key)));
+          }
+          return written;
+        });
+  }
+
   private boolean matches(VersionedText found, VersionedText stands, @Nullable String text) {
     boolean sameKind = (found.text() == null) == (stands.text() == null);
     return switch (flaw) {
@@ -288,7 +319,13 @@ final class FlawedDocuments implements VersionedDocuments {
             default -> !isOwn;
           };
       if (isTold) {
-        watch.changed().run();
+        VersionedText stands = stands(key);
+        watch
+            .changed()
+            .accept(
+                flaw == Flaw.TELLS_THE_TEXT_BEFORE
+                    ? new VersionedText(before.text(), stands.version())
+                    : stands);
       }
     }
   }
@@ -338,7 +375,7 @@ final class FlawedDocuments implements VersionedDocuments {
   }
 
   @Override
-  public Runnable watch(String key, Runnable changed) {
+  public Runnable watch(String key, Consumer<@Nullable VersionedText> changed) {
     List<Watch> watches = server.watches.computeIfAbsent(key, any -> new ArrayList<>());
     Watch watch = new Watch(this, changed);
     synchronized (server) {
