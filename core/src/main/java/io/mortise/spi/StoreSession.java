@@ -90,8 +90,8 @@ public interface StoreSession {
 
   /**
    * Whether call-backs may reach this session, pushed or by a look. False once it is known that
-   * they do not: the server does not let its user listen. The engine keeps no grant idle then, even
-   * with {@link Capability#CALL_BACK}. Does not block.
+   * they do not: the server does not let its user listen, or a connection pooler blocks them. The
+   * engine keeps no grant idle then, even with {@link Capability#CALL_BACK}. Does not block.
    */
   default boolean receivesPushes() {
     return true;

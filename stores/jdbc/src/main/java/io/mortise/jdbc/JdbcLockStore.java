@@ -371,6 +371,15 @@ final class JdbcLockStore implements LockStore {
     return current != null && current.isListening();
   }
 
+  /**
+   * Whether notifications reach this process in time: pushed, or by polls where the server does not
+   * push. Polls through a pooler are too slow.
+   */
+  boolean receivesPushes() {
+    NotificationListener current = notificationListener;
+    return current == null || !current.isCutOff();
+  }
+
   /** See {@link StoreSession#callBackDelay}. */
   Duration callBackDelay() {
     return hasFileNotifier || pushes() ? Duration.ZERO : poller.holdersPause();

@@ -175,6 +175,11 @@ final class JdbcSession implements StoreSession, NotifiedSession {
   }
 
   @Override
+  public boolean receivesPushes() {
+    return store.receivesPushes();
+  }
+
+  @Override
   public Duration callBackDelay() {
     return store.callBackDelay();
   }

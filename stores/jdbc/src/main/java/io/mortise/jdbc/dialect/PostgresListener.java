@@ -109,6 +109,11 @@ final class PostgresListener implements NotificationListener {
   }
 
   @Override
+  public boolean isCutOff() {
+    return gaveUp;
+  }
+
+  @Override
   public void yieldsWhile(BooleanSupplier lacks) {
     yields = lacks;
   }

@@ -14,6 +14,9 @@ public interface NotificationListener extends AutoCloseable {
   /** Whether notifications are received now, so that polling may be slow. */
   boolean isListening();
 
+  /** Whether it is known that none will ever be received: a pooler is in the way. */
+  boolean isCutOff();
+
   /** Has no connection while that is true. */
   void yieldsWhile(BooleanSupplier lacks);
 

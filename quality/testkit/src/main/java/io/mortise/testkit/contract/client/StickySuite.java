@@ -133,7 +133,7 @@ class StickySuite extends ClientSuite {
       assertThat(b.lock().tryAcquire()).isEmpty();
     }
     assertThat(elapsed(begin)).isLessThan(BoundedWait.scaled(SOON));
-    assertThat(waiters(LOCK)).isEmpty();
+    BoundedWait.until(LONG, "no try is left in the queue", () -> waiters(LOCK).isEmpty());
     lease.close();
     assertThat(isFree(b.lock())).isTrue();
     assertNothingLeft(LOCK);
