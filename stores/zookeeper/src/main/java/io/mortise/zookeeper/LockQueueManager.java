@@ -20,9 +20,11 @@ import io.mortise.zookeeper.internal.queue.QueueEffect.EndSession;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ForgetNotifications;
 import io.mortise.zookeeper.internal.queue.QueueEffect.LeaveNotes;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ListNodes;
+import io.mortise.zookeeper.internal.queue.QueueEffect.NarrowNode;
 import io.mortise.zookeeper.internal.queue.QueueEffect.NotifyEngine;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ReadNodes;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ReadQueue;
+import io.mortise.zookeeper.internal.queue.QueueEffect.RemoveMark;
 import io.mortise.zookeeper.internal.queue.QueueEffect.RemoveNode;
 import io.mortise.zookeeper.internal.queue.QueueEffect.RewriteNode;
 import io.mortise.zookeeper.internal.queue.QueueEffect.WatchNode;
@@ -41,6 +43,9 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Op;
 import org.apache.zookeeper.Watcher.Event.EventType;
 import org.jspecify.annotations.Nullable;
 
@@ -220,6 +225,30 @@ final class LockQueueManager implements QueueEffect.Executor {
   public void rewrite(LockQueueState queue, RewriteNode effect) {
     core.nodes()
         .write(queue.node(effect.attempt()), effect.content().data(), -1, (code, stat) -> {});
+  }
+
+  @Override
+  public void narrow(LockQueueState queue, NarrowNode effect) {
+    byte[] data = effect.content().data();
+    core.nodes()
+        .multi(
+            List.of(
+                Op.setData(queue.node(effect.attempt()), data, -1),
+                core.nodes().createOp(effect.mark(), new byte[0], CreateMode.EPHEMERAL)),
+            (code, results) -> step(queue, to -> to.onNarrowed(effect, code)));
+  }
+
+  /** Again and again until that is answered: a mark would keep the container. */
+  @Override
+  public void removeMark(RemoveMark effect) {
+    core.nodes()
+        .delete(
+            effect.path(),
+            (code, deleted) -> {
+              if (code == Code.CONNECTIONLOSS && !core.isOver()) {
+                later(REMOVAL_PAUSE_NANOS, () -> removeMark(effect));
+              }
+            });
   }
 
   @Override
@@ -419,7 +448,9 @@ final class LockQueueManager implements QueueEffect.Executor {
     List<String> found = new ArrayList<>(contentionNotes.unread());
     for (ZooKeeperAttempt attempt : attempts.all()) {
       if (attempt.state() == NodeState.WAITING || attempt.state() == NodeState.HELD) {
-        found.add(core.layout().lock(attempt.name) + "/" + attempt.node());
+        String lock = core.layout().lock(attempt.name) + "/";
+        found.add(lock + attempt.node());
+        attempts.marks(attempt).forEach(mark -> found.add(lock + mark));
       }
     }
     return found;

@@ -61,6 +61,7 @@ final class ZooKeeperLockStore implements LockStore {
           Capability.SHARED,
           Capability.PERMITS,
           Capability.TOKEN,
+          Capability.DOWNGRADE,
           Capability.EVICT,
           Capability.PUSH,
           Capability.CALL_BACK,

@@ -47,6 +47,7 @@ final class ZooKeeperUnderTest implements StoreUnderTest {
         Capability.SHARED,
         Capability.PERMITS,
         Capability.TOKEN,
+        Capability.DOWNGRADE,
         Capability.EVICT,
         Capability.PUSH,
         Capability.CALL_BACK,

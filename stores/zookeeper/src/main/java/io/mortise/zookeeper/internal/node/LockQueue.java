@@ -2,8 +2,10 @@ package io.mortise.zookeeper.internal.node;
 
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 
 /**
  * The attempts at a lock in order of arrival, and which of them hold: those whose weight fits
@@ -13,19 +15,41 @@ import java.util.Locale;
  * <p>A node is named {@code WEIGHT-SEQ}. The sequence is a signed number of 32 bits that ZooKeeper
  * lets overflow, so two of them are compared by their difference. That is right while no two
  * attempts at one lock are two thousand million apart.
+ *
+ * <p>A holder that takes less from now on has a mark, {@code narrowed-WEIGHT-SEQ}, beside its node.
+ * One list of the names shows all of it. A mark without its node means nothing. Clients of earlier
+ * versions skip it, and take the holder for one of the weight that its node tells.
  */
 public final class LockQueue {
   /** Far enough from the end for all creations in flight to get numbers. */
   private static final int LAST = Integer.MAX_VALUE - 1_000_000;
 
+  /** Begins the name of a mark. */
+  private static final String NARROWED = "narrowed-";
+
   private final List<QueueNode> queueNodes;
   private final int capacity;
   private final int holding;
 
-  /** One node: the weight and number of its attempt. */
-  public record QueueNode(int weight, int seq) {
+  /**
+   * One node.
+   *
+   * @param weight that of its attempt, now
+   * @param seq its number
+   * @param named the weight in the node's name
+   */
+  public record QueueNode(int weight, int seq, int named) {
+    /** The node of an attempt that has the weight in its name. */
+    public QueueNode(int weight, int seq) {
+      this(weight, seq, weight);
+    }
+
     public String node() {
-      return LockQueue.node(weight, seq);
+      return LockQueue.node(named, seq);
+    }
+
+    private QueueNode narrowed(Map<Integer, Integer> narrowings) {
+      return new QueueNode(Math.min(weight, narrowings.getOrDefault(seq, weight)), seq, named);
     }
 
     /** Parses a node name; foreign nodes are skipped, as weight 0. */
@@ -57,11 +81,18 @@ public final class LockQueue {
 
   public static LockQueue of(List<String> nodes, int capacity) {
     List<QueueNode> queueNodes = new ArrayList<>(nodes.size());
+    Map<Integer, Integer> narrowings = new HashMap<>();
     for (String node : nodes) {
-      QueueNode place = QueueNode.parse(node);
-      if (place.weight() > 0) {
+      boolean isMark = node.startsWith(NARROWED);
+      QueueNode place = QueueNode.parse(isMark ? node.substring(NARROWED.length()) : node);
+      if (place.weight() > 0 && isMark) {
+        narrowings.merge(place.seq(), place.weight(), Math::min);
+      } else if (place.weight() > 0) {
         queueNodes.add(place);
       }
+    }
+    if (!narrowings.isEmpty()) {
+      queueNodes.replaceAll(place -> place.narrowed(narrowings));
     }
     queueNodes.sort(BY_AGE);
     return new LockQueue(queueNodes, capacity);
@@ -75,6 +106,11 @@ public final class LockQueue {
     return seq < 0
         ? prefix(weight) + String.format(Locale.ROOT, "%010d", seq)
         : prefix(weight) + "0000000000".substring(digits.length()) + digits;
+  }
+
+  /** The mark of a holder that has this weight from now on. */
+  public static String narrowed(int weight, int seq) {
+    return NARROWED + node(weight, seq);
   }
 
   /** The part before the sequence number. */

@@ -11,6 +11,7 @@ import io.mortise.spi.SessionId;
  * epoch                     persistent: the start of tokens, see {@link TokenEpoch}
  * locks/NAME                container; data: capacity
  * locks/NAME/WEIGHT-SEQ     ephemeral, sequential: an attempt, see {@link LockQueue} and {@link NodeData}
+ * locks/NAME/narrowed-WEIGHT-SEQ   ephemeral: that attempt, a holder, has this weight from now on
  * sessions/ID               ephemeral: a process; data: beat, TTL, client
  * notes/ID                  container; notes for a session
  * notes/ID/ATTEMPT          ephemeral of the writer: that attempt, a holder, is wanted

@@ -10,6 +10,7 @@ import io.mortise.zookeeper.internal.node.NodeData;
 import io.mortise.zookeeper.internal.queue.QueueEffect.CreateNode;
 import io.mortise.zookeeper.internal.queue.QueueEffect.EndForeign;
 import io.mortise.zookeeper.internal.queue.QueueEffect.EndSession;
+import io.mortise.zookeeper.internal.queue.QueueEffect.NarrowNode;
 import io.mortise.zookeeper.internal.queue.QueueEffect.NotesPurpose;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ReadNodes;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ReadPurpose;
@@ -294,18 +295,22 @@ public final class LockQueueState {
         new RemoveNode(attempt, urgency(request, attempt), new RemovalCause.AttemptEnded()));
   }
 
-  private static Urgency urgency(PendingRequest request, ZooKeeperAttempt attempt) {
-    boolean exclusive = attempt.wasHeld() && attempt.isExclusive();
+  private Urgency urgency(PendingRequest request, ZooKeeperAttempt attempt) {
+    boolean exclusive = isExclusive(attempt) && attempt.wasHeld();
     if (exclusive && attempt.isWanted()) {
       // The next of many waiters learns by the mark that this one held; one of a few lists the
       // queue.
       return attempt.hasLongQueue() ? Urgency.MARKED_HANDOFF : Urgency.HANDOFF;
     } else if (!request.later) {
       return Urgency.NEXT;
-    } else if (attempt.state() == NodeState.HELD && attempt.isExclusive()) {
+    } else if (attempt.state() == NodeState.HELD && isExclusive(attempt)) {
       return Urgency.LATER_OR_TAKEN_OVER;
     }
     return Urgency.LATER;
+  }
+
+  private boolean isExclusive(ZooKeeperAttempt attempt) {
+    return attempt.isExclusive() && !requests.attempts.isNarrowed(attempt);
   }
 
   /**
@@ -340,8 +345,9 @@ public final class LockQueueState {
     }
     List<PendingRequest> asked = Objects.requireNonNull(ending.remove(attempt));
     if (code == Code.OK) {
+      boolean exclusive = isExclusive(attempt);
       requests.end(attempt, attempt.ifReleased());
-      if (!takenOver) {
+      if (!takenOver && exclusive) {
         soleUserCache.left(requests.path, attempt);
       }
     } else if (code == Code.NONODE) {
@@ -377,6 +383,14 @@ public final class LockQueueState {
           request, new Reply.Busy(request.attempt(), busy.holder(), requests.retryAfter()));
     }
     requests.finish();
+  }
+
+  // ---- Narrowing ----
+
+  /** The current request's attempt was marked to take less from now on, or could not be. */
+  public List<QueueEffect> onNarrowed(NarrowNode narrowing, Code code) {
+    requests.narrowed(narrowing, code);
+    return effects();
   }
 
   // ---- Looking ----
@@ -438,6 +452,8 @@ public final class LockQueueState {
       pollBatch.polled(polling.request(), polling.attempt(), nodeContents);
     } else if (purpose instanceof ReadPurpose.PollingMany) {
       pollBatch.polledMany(nodeContents);
+    } else if (purpose instanceof ReadPurpose.Narrowing narrowing) {
+      requests.narrowingRead(narrowing, nodeContents);
     } else if (purpose instanceof ReadPurpose.Confirming confirming) {
       queueScan.confirmingRead(confirming, nodeContents);
     } else if (purpose instanceof ReadPurpose.Looking looking) {

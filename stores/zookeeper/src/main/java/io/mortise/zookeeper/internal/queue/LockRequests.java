@@ -9,12 +9,18 @@ import io.mortise.spi.Request;
 import io.mortise.spi.SessionNotification;
 import io.mortise.support.internal.session.Refusals;
 import io.mortise.zookeeper.internal.node.EndedAttempts.AttemptEnd;
+import io.mortise.zookeeper.internal.node.LockQueue;
 import io.mortise.zookeeper.internal.node.MultiRead.NodeContent;
 import io.mortise.zookeeper.internal.node.NodeData;
 import io.mortise.zookeeper.internal.queue.QueueEffect.AnswerRequest;
+import io.mortise.zookeeper.internal.queue.QueueEffect.EndSession;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ForgetNotifications;
+import io.mortise.zookeeper.internal.queue.QueueEffect.NarrowNode;
 import io.mortise.zookeeper.internal.queue.QueueEffect.NotifyEngine;
+import io.mortise.zookeeper.internal.queue.QueueEffect.ReadNodes;
+import io.mortise.zookeeper.internal.queue.QueueEffect.ReadPurpose;
 import io.mortise.zookeeper.internal.queue.QueueEffect.RemovalCause;
+import io.mortise.zookeeper.internal.queue.QueueEffect.RemoveMark;
 import io.mortise.zookeeper.internal.queue.QueueEffect.RemoveNode;
 import io.mortise.zookeeper.internal.queue.QueueEffect.Urgency;
 import io.mortise.zookeeper.internal.queue.QueueEffect.WithdrawalReason;
@@ -25,6 +31,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
@@ -157,6 +164,7 @@ final class LockRequests {
     if (!attempts.isEvicted(attempt)) {
       effects.add(new ForgetNotifications(attempts.id(attempt)));
     }
+    attempts.marks(attempt).forEach(mark -> effects.add(new RemoveMark(path + "/" + mark)));
     attempts.end(attempt, attemptEnd);
   }
 
@@ -193,7 +201,7 @@ final class LockRequests {
       answer(
           request,
           Refusals.capacityDiffers(attempt, name, known.capacity(), adjust.mode().capacity()));
-    } else if (adjust.mode().weight() > known.weight()) {
+    } else if (adjust.mode().weight() > attempts.weight(known)) {
       answer(request, Refusals.cannotWiden(attempt, name));
     } else if (adjust.tokens() > 0 && known.next() >= ZooKeeperAttempt.TOKENS) {
       answer(
@@ -202,14 +210,70 @@ final class LockRequests {
               attempt,
               RefusalReason.TOKENS_USED_UP,
               "The hold on lock '" + name + "' has used up its tokens: acquire it anew."));
+    } else if (adjust.mode().weight() == attempts.weight(known) && attempts.isSureOfWeight(known)) {
+      adjusted(request, adjust, known);
+    } else if (!session.isUp()) {
+      fail(request, false, "the connection is down.");
     } else {
-      if (adjust.tokens() > 0) {
-        int next = known.next();
-        known.startAt(next);
-        known.tokens = Math.min(adjust.tokens(), ZooKeeperAttempt.TOKENS - next);
-      }
-      answerGranted(request, known);
+      current = request;
+      effects.add(new ReadNodes(new ReadPurpose.Narrowing(request, known), List.of(node(known))));
     }
+  }
+
+  private void adjusted(PendingRequest request, Request.Adjust adjust, ZooKeeperAttempt attempt) {
+    if (adjust.tokens() > 0) {
+      int next = attempt.next();
+      attempt.startAt(next);
+      attempt.tokens = Math.min(adjust.tokens(), ZooKeeperAttempt.TOKENS - next);
+    }
+    answerGranted(request, attempt);
+  }
+
+  /** The node of a holder that is to take less was read. */
+  void narrowingRead(ReadPurpose.Narrowing narrowing, @Nullable List<NodeContent> nodeContents) {
+    PendingRequest request = narrowing.request();
+    ZooKeeperAttempt attempt = narrowing.attempt();
+    if (nodeContents == null) {
+      fail(request, false, "the connection was lost.");
+      finish();
+    } else if (!isOurs(nodeContents.get(0), attempt)) {
+      refuseAsNotHeld(request, attempt);
+    } else {
+      int weight = ((Request.Adjust) request.request).mode().weight();
+      attempts.narrowing(attempt, weight);
+      effects.add(
+          new NarrowNode(
+              request,
+              attempt,
+              nodeContents.get(0),
+              path + "/" + LockQueue.narrowed(weight, attempt.seq)));
+    }
+  }
+
+  /** A holder was marked to take less from now on, or could not be. */
+  void narrowed(NarrowNode narrowing, Code code) {
+    PendingRequest request = narrowing.request();
+    ZooKeeperAttempt attempt = narrowing.attempt();
+    switch (code) {
+      // An earlier request, whose answer was lost, has made the mark.
+      case OK, NODEEXISTS -> {
+        attempts.narrowed(attempt);
+        adjusted(request, (Request.Adjust) request.request, attempt);
+        finish();
+      }
+      case NONODE -> refuseAsNotHeld(request, attempt);
+      case SESSIONEXPIRED -> effects.add(new EndSession("the ZooKeeper session expired"));
+      default -> {
+        fail(request, true, "the servers answered " + code + ".");
+        finish();
+      }
+    }
+  }
+
+  private void refuseAsNotHeld(PendingRequest request, ZooKeeperAttempt attempt) {
+    forget(attempt);
+    answer(request, Refusals.notHeld(request.attempt(), name));
+    finish();
   }
 
   /** Whether a request of this attempt is in flight or pending. */

@@ -26,6 +26,10 @@ public sealed interface QueueEffect {
 
     void rewrite(LockQueueState queue, RewriteNode effect);
 
+    void narrow(LockQueueState queue, NarrowNode effect);
+
+    void removeMark(RemoveMark effect);
+
     void removeContainer(LockQueueState queue);
 
     void list(LockQueueState queue, ListNodes effect);
@@ -130,6 +134,29 @@ public sealed interface QueueEffect {
     }
   }
 
+  /**
+   * Marks that the current request's attempt takes less from now on, and rewrites its node with the
+   * same data, since waiting readers watch that. Answered by {@link LockQueueState#onNarrowed}.
+   *
+   * @param mark the path of the mark
+   */
+  record NarrowNode(
+      PendingRequest request, ZooKeeperAttempt attempt, NodeContent content, String mark)
+      implements QueueEffect {
+    @Override
+    public void execute(LockQueueState queue, Executor executor) {
+      executor.narrow(queue, this);
+    }
+  }
+
+  /** Removes the mark of an attempt without a node. Not answered. */
+  record RemoveMark(String path) implements QueueEffect {
+    @Override
+    public void execute(LockQueueState queue, Executor executor) {
+      executor.removeMark(this);
+    }
+  }
+
   /** Removes the container of the lock, if it is empty. Not answered. */
   record RemoveContainer() implements QueueEffect {
     @Override
@@ -170,6 +197,9 @@ public sealed interface QueueEffect {
 
     /** The attempt's node, the container, and the node that it watched. */
     record Confirming(ZooKeeperAttempt attempt) implements ReadPurpose {}
+
+    /** The node of a holder that is to take less from now on. */
+    record Narrowing(PendingRequest request, ZooKeeperAttempt attempt) implements ReadPurpose {}
 
     /** The nodes of the first holders, and of our attempts that should hold by now. */
     record Looking(QueueLook look) implements ReadPurpose {}

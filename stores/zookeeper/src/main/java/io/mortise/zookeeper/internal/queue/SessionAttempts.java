@@ -10,10 +10,14 @@ import io.mortise.spi.SessionNotification;
 import io.mortise.support.internal.session.Refusals;
 import io.mortise.zookeeper.internal.node.EndedAttempts;
 import io.mortise.zookeeper.internal.node.EndedAttempts.AttemptEnd;
+import io.mortise.zookeeper.internal.node.LockQueue;
 import io.mortise.zookeeper.internal.queue.ZooKeeperAttempt.NodeState;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -30,6 +34,9 @@ public final class SessionAttempts {
 
   /** The numbers of attempts that an operator has ended, and that may still have a node. */
   private final Set<Long> evicted = new HashSet<>();
+
+  /** Holders that take less than their nodes tell, by number. */
+  private final Map<Long, Narrowing> narrowings = new HashMap<>();
 
   /** Looks at queues in flight that may bring a notification. */
   private int looks;
@@ -66,6 +73,61 @@ public final class SessionAttempts {
     return isEvicted ? Refusals.ended(id, EndReason.EVICTED) : Refusals.ended(id);
   }
 
+  /** A narrowing of a hold was sent. */
+  private static final class Narrowing {
+    /** The weights that were sent; each may have a mark. */
+    private final List<Integer> sent = new ArrayList<>();
+
+    /** Whether the last one was executed. */
+    private boolean isSure;
+  }
+
+  /** The attempt is about to be marked with this weight, which is below those before. */
+  void narrowing(ZooKeeperAttempt attempt, int weight) {
+    Narrowing narrowing = narrowings.computeIfAbsent(attempt.number, none -> new Narrowing());
+    if (!narrowing.sent.contains(weight)) {
+      narrowing.sent.add(weight);
+    }
+    narrowing.isSure = false;
+  }
+
+  /** The mark was made. */
+  void narrowed(ZooKeeperAttempt attempt) {
+    Narrowing narrowing = narrowings.get(attempt.number);
+    if (narrowing != null) {
+      narrowing.isSure = true;
+    }
+  }
+
+  /** The least weight that the attempt may have by now. */
+  int weight(ZooKeeperAttempt attempt) {
+    List<Integer> sent = narrowed(attempt.number);
+    return sent.isEmpty() ? attempt.weight() : sent.get(sent.size() - 1);
+  }
+
+  /** Whether the attempt certainly has that weight. */
+  boolean isSureOfWeight(ZooKeeperAttempt attempt) {
+    Narrowing narrowing = narrowings.get(attempt.number);
+    return narrowing == null || narrowing.isSure;
+  }
+
+  /** Whether others may share the hold of an attempt whose node is exclusive. */
+  boolean isNarrowed(ZooKeeperAttempt attempt) {
+    return narrowings.containsKey(attempt.number);
+  }
+
+  /** The names of the marks that the attempt may have. */
+  public List<String> marks(ZooKeeperAttempt attempt) {
+    return narrowed(attempt.number).stream()
+        .map(weight -> LockQueue.narrowed(weight, attempt.seq))
+        .toList();
+  }
+
+  private List<Integer> narrowed(long number) {
+    Narrowing narrowing = narrowings.get(number);
+    return narrowing == null ? List.of() : narrowing.sent;
+  }
+
   void add(ZooKeeperAttempt attempt) {
     attempts.add(attempt);
   }
@@ -79,6 +141,7 @@ public final class SessionAttempts {
   /** The attempt's node is gone; its end is remembered. */
   void end(ZooKeeperAttempt attempt, AttemptEnd attemptEnd) {
     attempts.remove(attempt);
+    narrowings.remove(attempt.number);
     AttemptEnd remembered = attemptEnd;
     if (evicted.remove(attempt.number)) {
       remembered = attempt.wasHeld() ? AttemptEnd.HOLD_EVICTED : AttemptEnd.WAIT_EVICTED;
@@ -103,6 +166,7 @@ public final class SessionAttempts {
   /** The session has ended, with its holds. */
   public void over() {
     evicted.clear();
+    narrowings.clear();
     for (ZooKeeperAttempt attempt : attempts.all()) {
       if (attempt.wasHeld()) {
         endedAttempts.add(attempt.number, attempt.name, AttemptEnd.HOLD_TAKEN);

@@ -54,6 +54,28 @@ class LockQueueTest {
   }
 
   @Test
+  void givenMarks_thenTheLeastWeightCounts_andAMarkWithoutItsNodeNothing() {
+    LockQueue lockQueue =
+        LockQueue.of(
+            List.of(
+                "2-0000000001",
+                LockQueue.narrowed(1, 0),
+                LockQueue.narrowed(2, 0),
+                LockQueue.narrowed(1, 9),
+                "narrowed-",
+                "narrowed-x-0000000001",
+                "3-0000000000"),
+            3);
+    assertThat(lockQueue.size()).isEqualTo(2);
+    assertThat(lockQueue.holding()).isEqualTo(2);
+    assertThat(lockQueue.place(0).weight()).isOne();
+    assertThat(lockQueue.place(0).node()).isEqualTo("3-0000000000");
+    assertThat(LockQueue.QueueNode.parse(LockQueue.narrowed(1, 0)).weight())
+        .as("as earlier versions read it")
+        .isZero();
+  }
+
+  @Test
   void givenNodesOfOthers_thenTheyCountNothing() {
     LockQueue lockQueue =
         LockQueue.of(List.of("x", "lock-0000000001", "-", "1-", "1000000-0000000007"), EX);

@@ -21,6 +21,7 @@ import io.mortise.zookeeper.internal.queue.QueueEffect.CreateNode;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ForgetNotifications;
 import io.mortise.zookeeper.internal.queue.QueueEffect.LeaveNotes;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ListNodes;
+import io.mortise.zookeeper.internal.queue.QueueEffect.NarrowNode;
 import io.mortise.zookeeper.internal.queue.QueueEffect.NotifyEngine;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ReadIndex;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ReadNodes;
@@ -223,6 +224,61 @@ class LockQueueStateTest {
             RemoveNode.class);
     assertThat(answer(queue.onRemoved(removal, Code.OK, false))).isInstanceOf(Reply.Refused.class);
     assertThat(queue.isIdle()).isTrue();
+  }
+
+  // ---- Narrowing ----
+
+  private NarrowNode narrow(int number, int seq) {
+    PendingRequest request =
+        pending(new Request.Adjust(NAME, attempt(number), Mode.SHARED, HoldTerms.NONE, 0, 0));
+    ReadNodes read = only(queue.onSubmit(request), ReadNodes.class);
+    return only(
+        queue.onRead(read.purpose(), List.of(node(attempt(number), OURS, 500 + seq))),
+        NarrowNode.class);
+  }
+
+  @Test
+  void givenNarrowingWithoutAnswer_thenTheNextFindsTheMark_andTheHoldCannotBeWidened() {
+    hold(1, 0, 500);
+    Reply lost = answer(queue.onNarrowed(narrow(1, 0), Code.CONNECTIONLOSS));
+    assertThat(((Reply.Failed) lost).mayHaveRun()).isTrue();
+    PendingRequest wider =
+        pending(new Request.Adjust(NAME, attempt(1), Mode.EXCLUSIVE, HoldTerms.NONE, 0, 0));
+    assertThat(answer(queue.onSubmit(wider))).isInstanceOf(Reply.Refused.class);
+
+    assertThat(answer(queue.onNarrowed(narrow(1, 0), Code.NODEEXISTS)))
+        .isInstanceOf(Reply.Granted.class);
+  }
+
+  @Test
+  void givenNarrowedHold_whenItEnds_thenNoAttemptGetsItsNode_andItsMarkGoesAfterIt() {
+    hold(1, 0, 500);
+    NarrowNode narrowing = narrow(1, 0);
+    queue.onNarrowed(narrowing, Code.OK);
+    PendingRequest later =
+        new PendingRequest(new Request.Abandon(NAME, attempt(1)), 0, true, reply -> {});
+
+    RemoveNode removal = only(queue.onSubmit(later), RemoveNode.class);
+
+    assertThat(removal.urgency()).isEqualTo(Urgency.LATER);
+    assertThat(queue.onRemoved(removal, Code.OK, false))
+        .contains(new QueueEffect.RemoveMark(narrowing.mark()));
+    assertThat(soleUserCache.before(PATH, new ZooKeeperAttempt(2, NAME, Mode.EXCLUSIVE, 1)))
+        .isNull();
+  }
+
+  @Test
+  void givenNodeThatHasGone_whenItsHoldIsNarrowed_thenItIsNotHeld() {
+    hold(1, 0, 500);
+    List<QueueEffect> effects = queue.onNarrowed(narrow(1, 0), Code.NONODE);
+    assertThat(effects)
+        .filteredOn(AnswerRequest.class::isInstance)
+        .allSatisfy(
+            effect ->
+                assertThat(((Reply.Refused) ((AnswerRequest) effect).reply()).why())
+                    .isEqualTo(Reply.RefusalReason.NOT_HELD))
+        .hasSize(1);
+    assertThat(attempts.all()).isEmpty();
   }
 
   // ---- Waiting ----

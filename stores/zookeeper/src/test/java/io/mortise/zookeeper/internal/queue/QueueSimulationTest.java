@@ -17,14 +17,15 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * {@link LockQueueState} in random worlds without a server. Several sessions want one lock, while
  * connections break, answers are lost, sessions end, an operator removes nodes of waiters, and
- * messages on different channels overtake each other. {@code -Dmortise.seed=…} repeats a world,
- * {@code -Dmortise.zookeeper.worlds=…} sets their number.
+ * messages on different channels overtake each other. Holders take less than before. {@code
+ * -Dmortise.seed=…} repeats a world, {@code -Dmortise.zookeeper.worlds=…} sets their number.
  */
 class QueueSimulationTest {
   private static final int WORLDS = Integer.getInteger("mortise.zookeeper.worlds", 400);
@@ -39,6 +40,7 @@ class QueueSimulationTest {
     long from = Seed.draw().value();
     int worlds = Seed.isGiven() ? 1 : WORLDS;
     int grants = 0;
+    int narrowings = 0;
     for (long seed = from; seed < from + worlds; seed++) {
       SimulatedWorld world = new SimulatedWorld(new Seed(seed), kind);
       try {
@@ -47,9 +49,12 @@ class QueueSimulationTest {
         throw new AssertionError("-D%s=%d, %s".formatted(Seed.PROPERTY, seed, kind), e);
       }
       grants += world.grants;
+      narrowings += world.narrowings;
     }
-    System.out.println(worlds + " worlds of a queue, " + kind + ": " + grants + " grants");
+    System.out.printf(
+        "%d worlds of a queue, %s: %d grants, %d narrowings%n", worlds, kind, grants, narrowings);
     assertThat(grants).isGreaterThan(worlds);
+    assertThat(narrowings > 0).isEqualTo(!kind.equals("exclusive"));
   }
 
   /** An attempt, as the engine sees it. */
@@ -66,6 +71,9 @@ class QueueSimulationTest {
 
     boolean holds;
 
+    /** The least weight that it may have by now. */
+    int weight;
+
     /** Whether the engine knows that another attempt wants the lock. */
     boolean wanted;
 
@@ -75,7 +83,18 @@ class QueueSimulationTest {
     EngineAttempt(AttemptId id, Mode mode, boolean queue) {
       this.id = id;
       this.mode = mode;
+      this.weight = mode.weight();
       this.queue = queue;
+    }
+
+    /** The mode of a part of its hold; null if it cannot have less. */
+    @Nullable Mode less() {
+      if (weight == 1) {
+        return null;
+      }
+      return mode.isExclusive() && mode.capacity() == Mode.SHARERS
+          ? Mode.SHARED
+          : Mode.permits(weight - 1, mode.capacity());
     }
 
     /** Whether it is in the queue, and its engine expects only its turn. */
@@ -104,6 +123,7 @@ class QueueSimulationTest {
     private long sessions;
     private long lastToken;
     int grants;
+    int narrowings;
 
     SimulatedWorld(Seed seed, String kind) {
       this.random = seed.random();
@@ -214,7 +234,10 @@ class QueueSimulationTest {
         acquire(engine, attempt);
       } else if (!free.isEmpty()) {
         EngineAttempt attempt = free.get(random.nextInt(free.size()));
-        if (attempt.holds || attempt.leaving || random.nextInt(3) == 0) {
+        Mode less = attempt.less();
+        if (attempt.holds && less != null && !kind.equals("exclusive") && random.nextBoolean()) {
+          narrow(engine, attempt, less);
+        } else if (attempt.holds || attempt.leaving || random.nextInt(3) == 0) {
           abandon(engine, attempt);
         } else {
           acquire(engine, attempt);
@@ -254,6 +277,23 @@ class QueueSimulationTest {
               attempt.over = true;
             } else {
               assertThat(reply).isInstanceOf(Reply.Queued.class);
+            }
+          });
+    }
+
+    private void narrow(EngineSession engine, EngineAttempt attempt, Mode mode) {
+      attempt.open = true;
+      attempt.weight = mode.weight();
+      engine.session.submit(
+          new Request.Adjust(NAME, attempt.id, mode, HoldTerms.NONE, 0, 0),
+          false,
+          reply -> {
+            assertThat(attempt.open).isTrue();
+            attempt.open = false;
+            if (reply instanceof Reply.Granted) {
+              narrowings++;
+            } else {
+              assertThat(reply).isInstanceOf(Reply.Failed.class);
             }
           });
     }
@@ -307,7 +347,7 @@ class QueueSimulationTest {
           engines.stream()
               .flatMap(engine -> engine.attempts.stream())
               .filter(holder -> holder.holds)
-              .mapToInt(holder -> holder.mode.weight())
+              .mapToInt(holder -> holder.weight)
               .sum();
       assertThat(used).as("weight of all holders").isLessThanOrEqualTo(capacity);
       if (kind.equals("exclusive")) {
@@ -330,6 +370,7 @@ class QueueSimulationTest {
         }
         if (engines.stream().allMatch(engine -> engine.session.isQuiet())) {
           assertHoldersKnowOfWaiters();
+          assertHoldersKnowThatTheyHold();
           if (!release()) {
             break;
           }
@@ -351,6 +392,18 @@ class QueueSimulationTest {
             .as("holders that are wanted")
             .allMatch(attempt -> attempt.wanted);
       }
+    }
+
+    /** Also those that hold since another one takes less. */
+    private void assertHoldersKnowThatTheyHold() {
+      List<AttemptId> holders =
+          server.holders().stream()
+              .map(seq -> NodeData.attempt(server.read(seq).data()).attempt())
+              .toList();
+      assertThat(engines.stream().flatMap(engine -> engine.attempts.stream()))
+          .filteredOn(attempt -> attempt.waits())
+          .as("waiters")
+          .noneMatch(attempt -> holders.contains(attempt.id));
     }
 
     /** Holders release, and requests without an answer are sent again. Polls are not needed. */

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.BiConsumer;
+import java.util.stream.Stream;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Watcher.Event.EventType;
 import org.apache.zookeeper.data.Stat;
@@ -29,6 +30,9 @@ final class SimulatedQueue {
   private final BiConsumer<Long, WatchEvent> events;
 
   private final TreeMap<Integer, QueueMember> members = new TreeMap<>();
+
+  /** The owner of each mark, by the mark's name. */
+  private final Map<String, Long> marks = new TreeMap<>();
 
   /** The sessions that watch a node, and those that watch the container's children. */
   private final Map<Integer, List<Long>> watchers = new HashMap<>();
@@ -79,7 +83,7 @@ final class SimulatedQueue {
   }
 
   int size() {
-    return members.size();
+    return members.size() + marks.size();
   }
 
   // ---- Writes ----
@@ -106,6 +110,30 @@ final class SimulatedQueue {
     return Code.OK;
   }
 
+  /** Writes a node, and creates a mark, which takes a number too; or does nothing. */
+  Code narrow(int seq, byte[] data, String mark, long owner) {
+    if (!members.containsKey(seq)) {
+      return Code.NONODE;
+    }
+    if (marks.containsKey(mark)) {
+      return Code.NODEEXISTS;
+    }
+    write(seq, data);
+    pzxid = zxid;
+    nextSeq++;
+    marks.put(mark, owner);
+    tellChildren();
+    return Code.OK;
+  }
+
+  void removeMark(String mark) {
+    if (marks.remove(mark) != null) {
+      zxid++;
+      pzxid = zxid;
+      tellChildren();
+    }
+  }
+
   Code delete(int seq, boolean marked) {
     if (!members.containsKey(seq)) {
       return Code.NONODE;
@@ -127,6 +155,7 @@ final class SimulatedQueue {
         delete(member.seq, false);
       }
     }
+    marks.values().removeIf(of -> of == owner);
   }
 
   private void tell(int seq, EventType type) {
@@ -146,15 +175,21 @@ final class SimulatedQueue {
 
   // ---- Reads ----
 
+  /** The numbers of the nodes that hold. */
+  List<Integer> holders() {
+    int holding = LockQueue.of(children(), capacity).holding();
+    return members.keySet().stream().limit(holding).toList();
+  }
+
   /** The numbers of the nodes that do not hold. */
   List<Integer> waiters() {
-    int holding = LockQueue.of(children(), capacity).holding();
-    return members.keySet().stream().skip(holding).toList();
+    return members.keySet().stream().skip(holders().size()).toList();
   }
 
   List<String> children() {
-    return members.values().stream()
-        .map(member -> LockQueue.node(member.weight, member.seq))
+    return Stream.concat(
+            members.values().stream().map(member -> LockQueue.node(member.weight, member.seq)),
+            marks.keySet().stream())
         .toList();
   }
 
@@ -162,7 +197,7 @@ final class SimulatedQueue {
   NodeContent read(String node) {
     if (node.equals(path)) {
       Stat stat = new Stat();
-      stat.setNumChildren(members.size());
+      stat.setNumChildren(size());
       stat.setPzxid(pzxid);
       return new NodeContent(NodeData.capacity(capacity), stat);
     }

@@ -11,6 +11,7 @@ import io.mortise.spi.SessionSpec;
 import io.mortise.zookeeper.internal.node.AttemptIndex;
 import io.mortise.zookeeper.internal.node.MultiRead.NodeContent;
 import io.mortise.zookeeper.internal.node.NodeData;
+import io.mortise.zookeeper.internal.node.NodeLayout;
 import io.mortise.zookeeper.internal.queue.QueueEffect.AnswerRequest;
 import io.mortise.zookeeper.internal.queue.QueueEffect.CreateNode;
 import io.mortise.zookeeper.internal.queue.QueueEffect.EndForeign;
@@ -18,9 +19,11 @@ import io.mortise.zookeeper.internal.queue.QueueEffect.EndSession;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ForgetNotifications;
 import io.mortise.zookeeper.internal.queue.QueueEffect.LeaveNotes;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ListNodes;
+import io.mortise.zookeeper.internal.queue.QueueEffect.NarrowNode;
 import io.mortise.zookeeper.internal.queue.QueueEffect.NotifyEngine;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ReadNodes;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ReadQueue;
+import io.mortise.zookeeper.internal.queue.QueueEffect.RemoveMark;
 import io.mortise.zookeeper.internal.queue.QueueEffect.RemoveNode;
 import io.mortise.zookeeper.internal.queue.QueueEffect.RewriteNode;
 import io.mortise.zookeeper.internal.queue.QueueEffect.Urgency;
@@ -424,6 +427,27 @@ final class SimulatedSession implements SessionFacts, QueueEffect.Executor {
           return () -> {};
         },
         () -> {});
+  }
+
+  @Override
+  public void narrow(LockQueueState to, NarrowNode effect) {
+    ask(
+        () -> {
+          String mark = NodeLayout.last(effect.mark());
+          Code code = server.narrow(effect.attempt().seq, effect.content().data(), mark, number);
+          return () -> step(to, queue -> queue.onNarrowed(effect, code));
+        },
+        () -> step(to, queue -> queue.onNarrowed(effect, Code.CONNECTIONLOSS)));
+  }
+
+  @Override
+  public void removeMark(RemoveMark effect) {
+    ask(
+        () -> {
+          server.removeMark(NodeLayout.last(effect.path()));
+          return () -> {};
+        },
+        () -> timers.add(() -> removeMark(effect)));
   }
 
   @Override
