@@ -32,8 +32,8 @@ record RedisConnections(
     ReconnectListeners reconnects,
     Runnable closing,
     boolean sentinel) {
-  /** How long a Sentinel may take to answer. */
-  static final Duration SENTINEL_TIMEOUT = Duration.ofMillis(500);
+  /** How long a Sentinel may take to be connected to, and to answer each question. */
+  static final Duration SENTINEL_TIMEOUT = Duration.ofSeconds(2);
 
   /** Of thread names. */
   private static final String PREFIX = "mortise-redis-";

@@ -1,5 +1,6 @@
 package io.mortise.redis.sentinel;
 
+import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.redis.transport.BlockingConnection;
 import io.mortise.redis.transport.Endpoint;
 import io.mortise.redis.transport.EndpointResolver;
@@ -7,11 +8,18 @@ import io.mortise.redis.transport.ErrorReplyException;
 import io.mortise.redis.transport.NotTheMasterException;
 import io.mortise.spi.time.Ticker;
 import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -35,6 +43,9 @@ import org.slf4j.LoggerFactory;
  */
 public final class SentinelResolver implements EndpointResolver {
   private static final Logger log = LoggerFactory.getLogger(SentinelResolver.class);
+
+  /** How long a Sentinel may be slower than another. */
+  private static final Duration PATIENCE = Duration.ofMillis(500);
 
   private final List<Endpoint> sentinels;
   private final String name;
@@ -60,7 +71,7 @@ public final class SentinelResolver implements EndpointResolver {
   /**
    * Does not connect yet.
    *
-   * @param sentinels their addresses and credentials; their timeout bounds each question
+   * @param sentinels their addresses and credentials; their timeout bounds each of three questions
    * @param name the set's name at the Sentinels
    * @param server the credentials for the master; its host and port do not matter
    */
@@ -87,9 +98,11 @@ public final class SentinelResolver implements EndpointResolver {
     Map<String, SentinelReply> sentinelReplies = new HashMap<>();
     RuntimeException refusal = null;
     IOException silence = null;
-    for (Endpoint sentinel : sentinels) {
+    for (AskedSentinel asked : askAll()) {
       try {
-        sentinelReplies.put(sentinel.toString(), ask(sentinel));
+        sentinelReplies.put(
+            asked.sentinel().toString(),
+            CompletionStages.<SentinelReply, IOException>join(asked.reply()));
       } catch (ErrorReplyException e) {
         refusal = e;
       } catch (IOException e) {
@@ -105,6 +118,47 @@ public final class SentinelResolver implements EndpointResolver {
       throw refusal;
     }
     throw new IOException("No Sentinel answers: " + sentinels + ".", silence);
+  }
+
+  private record AskedSentinel(Endpoint sentinel, CompletableFuture<SentinelReply> reply) {}
+
+  /**
+   * Asks all Sentinels at one time, and waits for them. Once one has answered, the others have as
+   * long again, and {@link #PATIENCE} at least: the network decides how long an answer takes.
+   *
+   * @return those that have answered or failed
+   */
+  private List<AskedSentinel> askAll() throws InterruptedIOException {
+    BlockingQueue<AskedSentinel> done = new LinkedBlockingQueue<>();
+    long begun = ticker.nanos();
+    for (Endpoint sentinel : sentinels) {
+      CompletableFuture<SentinelReply> reply =
+          CompletionStages.detached("mortise-redis-ask", () -> ask(sentinel));
+      AskedSentinel asked = new AskedSentinel(sentinel, reply);
+      var unused = reply.whenComplete((found, failure) -> done.add(asked));
+    }
+    List<AskedSentinel> answered = new ArrayList<>();
+    Long deadline = null;
+    try {
+      while (answered.size() < sentinels.size()) {
+        AskedSentinel next =
+            deadline == null
+                ? done.take()
+                : done.poll(deadline - ticker.nanos(), TimeUnit.NANOSECONDS);
+        if (next == null) {
+          return answered;
+        }
+        answered.add(next);
+        if (deadline == null && !next.reply().isCompletedExceptionally()) {
+          long now = ticker.nanos();
+          deadline = now + Math.max(PATIENCE.toNanos(), now - begun);
+        }
+      }
+      return answered;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new InterruptedIOException("interrupted while asking Sentinels");
+    }
   }
 
   private void judge(long round, Map<String, SentinelReply> sentinelReplies, SentinelReply best)

@@ -7,6 +7,7 @@ import io.mortise.redis.transport.Endpoint;
 import io.mortise.redis.transport.FakeServer;
 import io.mortise.redis.transport.NotTheMasterException;
 import io.mortise.spi.time.Ticker;
+import io.mortise.testkit.BoundedWait;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -26,11 +27,13 @@ class SentinelResolverTest {
     final FakeServer server;
     volatile int port;
     volatile int epoch;
+    volatile long delayMillis;
 
     FakeSentinel() throws IOException {
       server =
           FakeServer.greeting(
               (peer, command) -> {
+                BoundedWait.pass(Duration.ofMillis(delayMillis));
                 if (command.get(1).equals("MASTER")) {
                   peer.send("*2\r\n+config-epoch\r\n+" + epoch + "\r\n");
                 } else {
@@ -91,6 +94,22 @@ class SentinelResolverTest {
     assertRefused();
     sentinels.get(1).says(2, NEW);
     assertFound(NEW);
+  }
+
+  @Test
+  void givenSlowNetwork_thenSentinelsAreWaitedFor() throws Exception {
+    allSay(1, OLD);
+    sentinels.forEach(fakeSentinel -> fakeSentinel.delayMillis = 700);
+    assertFound(OLD);
+  }
+
+  @Test
+  void givenSilentSentinel_thenItIsNotWaitedForLong() throws Exception {
+    allSay(1, OLD);
+    sentinels.get(0).delayMillis = PATIENCE.toMillis();
+    long begun = System.nanoTime();
+    assertFound(OLD);
+    assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(PATIENCE.dividedBy(2));
   }
 
   @Test
