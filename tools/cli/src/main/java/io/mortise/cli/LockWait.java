@@ -37,6 +37,9 @@ final class LockWait {
 
   private static final Duration RAREST = Duration.ofMinutes(1);
 
+  /** The time between two tries for the lock of a holder that looks dead. */
+  private static final Duration TRY = Duration.ofMillis(200);
+
   private final LockClient client;
   private final DistributedLock lock;
   private final @Nullable Duration wait;
@@ -63,7 +66,7 @@ final class LockWait {
    */
   Lease acquire(@Nullable PrintStream out) throws InterruptedException {
     if (wait != null && wait.isZero()) {
-      return lock.tryAcquire().orElseThrow(() -> notHad(null));
+      return lock.tryAcquire().or(this::triedAgain).orElseThrow(() -> notHad(null));
     }
     CompletableFuture<Lease> attempt = wait == null ? lock.acquireAsync() : lock.acquireAsync(wait);
     var told =
@@ -93,12 +96,59 @@ final class LockWait {
       return told.join();
     } catch (CompletionException e) {
       if (e.getCause() instanceof LockTimeoutException timeout) {
-        throw notHad(timeout);
+        return triedAgain().orElseThrow(() -> notHad(timeout));
       }
       if (e.getCause() instanceof LockException trouble) {
         throw trouble;
       }
       throw e;
+    }
+  }
+
+  /**
+   * Watches a holder that looks dead until it can be judged, and tries again, where only who has
+   * watched it for its TTL can do that: the next command would be a new process, which has not.
+   * Ends as soon as another holds the lock, so that one command of many has it.
+   */
+  private Optional<Lease> triedAgain() {
+    Optional<LockParticipant> silent = silentHolder();
+    long end =
+        System.nanoTime()
+            + silent
+                .map(LockParticipant::sessionTtl)
+                .orElse(Duration.ZERO)
+                .multipliedBy(2)
+                .toNanos();
+    while (silent.isPresent() && System.nanoTime() - end < 0) {
+      rest();
+      Optional<LockParticipant> now = silentHolder();
+      if (!now.map(LockParticipant::attempt).equals(silent.map(LockParticipant::attempt))) {
+        return Optional.empty();
+      }
+      Optional<Lease> lease = lock.tryAcquire();
+      if (lease.isPresent()) {
+        return lease;
+      }
+    }
+    return Optional.empty();
+  }
+
+  private Optional<LockParticipant> silentHolder() {
+    return client.admin().find(lock.name()).stream()
+        .flatMap(found -> found.holders().stream())
+        .filter(LockFormatter::isSilent)
+        .findFirst();
+  }
+
+  /** Rests between two tries, unless a signal arrives. */
+  private void rest() {
+    try {
+      if (runEvents.poll(TRY.toNanos(), TimeUnit.NANOSECONDS)
+          instanceof RunEvent.SignalReceived signal) {
+        throw new CliException(ExitStatus.bySignal(signal.number()), "");
+      }
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e); // nobody interrupts the tool
     }
   }
 

@@ -2,6 +2,8 @@ package io.mortise.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.LockClient;
+import io.mortise.testkit.BoundedWait;
 import io.mortise.testserver.TestStore;
 import java.io.File;
 import java.io.IOException;
@@ -35,6 +37,35 @@ class RunAtLeastTest {
       assertThat(show.status()).isZero();
       assertThat(show.out()).doesNotContain("shut");
     }
+  }
+
+  @Test
+  void givenKilledTick_whenEachTickIsANewProcessThatTriesOnce_thenOneOfThemRuns() throws Exception {
+    String url = TestStore.ETCD.newUrl();
+    CliProcess killed = tool(url, "run", "--ttl", "2s", "job", "--", "sleep", "60");
+    awaitHolder(url);
+    killed.close();
+    int ran = 0;
+    long end = System.nanoTime() + Duration.ofSeconds(60).toNanos();
+    while (ran == 0 && System.nanoTime() - end < 0) {
+      try (CliProcess first = tool(url, "run", "--wait", "0", "job", "--", "sleep", "1");
+          CliProcess second = tool(url, "run", "--wait", "0", "job", "--", "sleep", "1")) {
+        ran += first.status() == 0 ? 1 : 0;
+        ran += second.status() == 0 ? 1 : 0;
+      }
+    }
+    assertThat(ran).isOne();
+  }
+
+  private void awaitHolder(String url) {
+    BoundedWait.until(
+        Duration.ofSeconds(30),
+        "the lock was held",
+        () -> {
+          try (LockClient client = LockClient.connect(url)) {
+            return client.admin().find("job").stream().anyMatch(lock -> !lock.holders().isEmpty());
+          }
+        });
   }
 
   private CliProcess tool(String url, String... args) throws IOException {
