@@ -22,6 +22,8 @@ module io.mortise.core {
       io.mortise.testkit;
   // Unqualified: the ZooKeeper store is on the class path even if this is a module (ADR 60).
   exports io.mortise.internal.queue;
+  exports io.mortise.internal.outer to
+      io.mortise.support;
   exports io.mortise.internal.recipe to
       io.mortise.recipes;
   exports io.mortise.internal.runtime to
@@ -39,6 +41,7 @@ module io.mortise.core {
       io.mortise.testkit;
 
   uses io.mortise.LockClientBuilder;
+  uses io.mortise.internal.outer.OuterLockProvider;
   uses io.mortise.internal.recipe.RecipeProvider;
   uses io.mortise.spi.LockStoreProvider;
 

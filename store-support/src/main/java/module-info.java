@@ -40,6 +40,8 @@ module io.mortise.support {
       io.mortise.jdbc,
       io.mortise.testkit;
 
+  provides io.mortise.internal.outer.OuterLockProvider with
+      io.mortise.support.outer.OuterLockStore.Provider;
   provides io.mortise.spi.LockStoreProvider with
       io.mortise.support.memory.MemStoreProvider;
 }

@@ -12,6 +12,8 @@ public enum LeaseEnd {
   AT_MOST,
   /** An operator evicted it. */
   EVICTED,
+  /** The lock that another library holds around it was lost ({@link io.mortise.OuterLocks}). */
+  OUTER_LOST,
   /** Its client was closed while the lease was open. */
   CLIENT_CLOSED;
 

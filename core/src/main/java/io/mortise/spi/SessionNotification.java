@@ -44,4 +44,10 @@ public sealed interface SessionNotification {
    * without a queue; never delivered by a renewal.
    */
   record MayBeFree(LockName name, AttemptId attempt) implements SessionNotification {}
+
+  /**
+   * The lock that another library holds around this hold was lost ({@link io.mortise.OuterLocks}).
+   * The hold still stands. A hint only.
+   */
+  record OuterLost(LockName name, AttemptId attempt) implements SessionNotification {}
 }

@@ -2,8 +2,10 @@ package io.mortise.internal.client;
 
 import io.mortise.LockClient;
 import io.mortise.LockClientBuilder;
+import io.mortise.OuterLocks;
 import io.mortise.Store;
 import io.mortise.event.LockListener;
+import io.mortise.internal.outer.OuterLockProvider;
 import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.internal.runtime.HostName;
 import io.mortise.internal.runtime.SystemEnv;
@@ -29,6 +31,7 @@ public final class EngineClientBuilder implements LockClientBuilder {
 
   private @Nullable StoreUrl url;
   private @Nullable LockStore store;
+  private @Nullable OuterLocks outer;
   private Duration ttl = DEFAULT_TTL;
   private String name = "";
   private int maxIdleLocks = DEFAULT_MAX_IDLE_LOCKS;
@@ -87,6 +90,12 @@ public final class EngineClientBuilder implements LockClientBuilder {
   }
 
   @Override
+  public LockClientBuilder alsoHolding(OuterLocks outer) {
+    this.outer = Objects.requireNonNull(outer, "outer");
+    return this;
+  }
+
+  @Override
   public LockClient build() {
     if ((url == null) == (store == null)) {
       throw new IllegalStateException("Give either the URL of a store or a store.");
@@ -98,7 +107,7 @@ public final class EngineClientBuilder implements LockClientBuilder {
     try {
       EngineClient client =
           new EngineClient(
-              opened,
+              outer == null ? opened : OuterLockProvider.find().around(opened, outer, ttl),
               system.env(ttl, new ClientLabel(HostName.own(), ProcessHandle.current().pid(), name)),
               List.copyOf(listeners),
               maxIdleLocks,

@@ -68,6 +68,17 @@ final class LossProtocol {
         Level.WARN);
   }
 
+  /** The lock around the claim's lease was lost; the lease stays the holder until it is closed. */
+  void loseOuter(Stripe stripe, Claim claim) {
+    lose(
+        stripe,
+        claim.holder(),
+        LeaseEnd.OUTER_LOST,
+        "the lock that another library holds around it (alsoHolding) was lost",
+        overlap(),
+        Level.ERROR);
+  }
+
   /** As {@link #lose(Stripe, Claim, LeaseEnd, String)}, if its time ended before its timer ran. */
   void loseLate(Stripe stripe, Claim claim, LiveSession session) {
     lose(stripe, claim, lateEnd(session), lateReason(session));

@@ -117,7 +117,9 @@ final class SessionEventHandler {
     stripe.lock();
     try {
       Claim claim = stripe.find(sessionNotification.name(), attempt);
-      if (claim == null && sessionNotification instanceof SessionNotification.MayBeFree) {
+      if (claim == null
+          && (sessionNotification instanceof SessionNotification.MayBeFree
+              || sessionNotification instanceof SessionNotification.OuterLost)) {
         return;
       } else if (claim == null) {
         PendingRelease pendingRelease = stripe.endings().get(attempt);
@@ -132,6 +134,8 @@ final class SessionEventHandler {
         transitions.wanted(stripe, claim);
       } else if (sessionNotification instanceof SessionNotification.HoldEnded holdEnded) {
         gone(stripe, claim, holdEnded);
+      } else if (sessionNotification instanceof SessionNotification.OuterLost) {
+        outerLost(stripe, claim);
       } else if (sessionNotification instanceof SessionNotification.MayBeFree
           && claim.phase() == ClaimPhase.ASKED) {
         requests.pollNow(stripe, claim);
@@ -161,10 +165,8 @@ final class SessionEventHandler {
     if (claim.phase() == ClaimPhase.HELD
         && holdEnded.how() == Reply.EndReason.EVICTED
         && claim.holder() != null) {
-      // The store keeps the lock shut until the holder has stopped and closed its lease.
       lossProtocol.loseEvicted(stripe, claim);
-      claim.isolate();
-      requests.moveWaiters(stripe, claim);
+      keepShut(stripe, claim);
     } else if (claim.phase() == ClaimPhase.HELD) {
       switch (holdEnded.how()) {
         case EVICTED -> {} // No lease of this process.
@@ -180,6 +182,21 @@ final class SessionEventHandler {
     } else if (claim.phase() == ClaimPhase.ASKED) {
       // Its turn came and passed before this process knew of it.
       transitions.discardLateGrant(stripe, claim, holdEnded.how() == Reply.EndReason.EXPIRED);
+    }
+  }
+
+  /** Keeps a lock shut in the store until the holder has stopped and closed its lost lease. */
+  private void keepShut(Stripe stripe, Claim claim) {
+    claim.isolate();
+    requests.moveWaiters(stripe, claim);
+  }
+
+  private void outerLost(Stripe stripe, Claim claim) {
+    if (claim.phase() == ClaimPhase.HELD && claim.holder() != null) {
+      lossProtocol.loseOuter(stripe, claim);
+      keepShut(stripe, claim);
+    } else if (claim.phase() == ClaimPhase.HELD) {
+      transitions.release(stripe, claim);
     }
   }
 

@@ -3,11 +3,13 @@ package io.mortise.shedlock;
 import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.LockOptions;
+import io.mortise.annotation.Beta;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
 import net.javacrumbs.shedlock.core.ExtensibleLockProvider;
 import net.javacrumbs.shedlock.core.LockConfiguration;
+import net.javacrumbs.shedlock.core.LockProvider;
 import net.javacrumbs.shedlock.core.SimpleLock;
 
 /**
@@ -64,6 +66,17 @@ public final class MortiseLockProvider implements ExtensibleLockProvider {
    */
   public MortiseLockProvider withoutAtMost() {
     return new MortiseLockProvider(client, leases, false);
+  }
+
+  /**
+   * A provider that takes the lock of another one first, and its own inside it, while processes
+   * that use only the other still run. Both get the times of the job. An extension extends both; if
+   * the other cannot, it fails.
+   */
+  @Beta
+  public ExtensibleLockProvider alsoHolding(LockProvider old) {
+    Objects.requireNonNull(old, "old");
+    return new NestedLockProvider(old, this);
   }
 
   /**

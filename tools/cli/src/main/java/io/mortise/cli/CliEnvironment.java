@@ -1,6 +1,7 @@
 package io.mortise.cli;
 
 import io.mortise.LockClient;
+import io.mortise.LockClientBuilder;
 import io.mortise.cli.output.SanitizedStream;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
@@ -44,6 +45,17 @@ record CliEnvironment(
      * @param ttl of the session; null for the default
      */
     LockClient connect(String url, @Nullable Duration ttl);
+
+    /**
+     * As {@link #connect(String, Duration)}; the client also holds the locks of another one.
+     * Blocks.
+     *
+     * @param also closed by the caller, after the client
+     */
+    default LockClient connect(String url, @Nullable Duration ttl, LockClient also) {
+      LockClientBuilder builder = LockClient.builder().url(url).alsoHolding(also);
+      return (ttl == null ? builder : builder.ttl(ttl)).build();
+    }
 
     /** Opens the store itself, to inspect it. Blocks. */
     default LockStore open(String url) {

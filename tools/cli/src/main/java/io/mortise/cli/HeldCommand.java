@@ -44,12 +44,14 @@ final class HeldCommand {
    * Durations given by the user.
    *
    * @param notice between SIGTERM and the end of the lock's validity
+   * @param countsAtLeast whether this process counts the at-least time, whatever the store can
    */
   record RunTimes(
       Duration notice,
       @Nullable Duration atLeast,
       @Nullable Duration atMost,
-      @Nullable Duration holdOnCrash) {
+      @Nullable Duration holdOnCrash,
+      boolean countsAtLeast) {
 
     /** The time after the grant for which the lock stays taken, unless reopened. */
     @Nullable Duration shut() {
@@ -176,7 +178,7 @@ final class HeldCommand {
   }
 
   private boolean isCountedHere() {
-    return !client.admin().store().has(Feature.COUNTS_AT_LEAST);
+    return times.countsAtLeast() || !client.admin().store().has(Feature.COUNTS_AT_LEAST);
   }
 
   /** Undoes {@code --hold-on-crash}, as there was no crash; and a time that is over. */
@@ -251,6 +253,7 @@ final class HeldCommand {
       case NOT_RENEWED ->
           "it was not renewed in time, since the store was silent or this process stood still";
       case FORGOTTEN -> "the store no longer knew it";
+      case OUTER_LOST -> "the lock around it was lost";
       case AT_MOST -> "its at-most time is over";
       case EVICTED -> "an operator evicted it";
       case CLIENT_CLOSED -> "its client was closed";

@@ -144,6 +144,14 @@ final class RunCommand implements Callable<Integer> {
           "What 'mortise ls' shows about this hold. Default: the name of the command's program.")
   private @Nullable String label;
 
+  @Option(
+      names = "--also",
+      paramLabel = "URL",
+      description =
+          "Hold the lock of that name in this store too, for a move from it to the other while some hosts use it"
+              + " alone; @FILE reads it from a file.")
+  private @Nullable String also;
+
   RunCommand(CliEnvironment cliEnvironment, List<String> command) {
     this.cliEnvironment = cliEnvironment;
     this.command = List.copyOf(command);
@@ -170,9 +178,14 @@ final class RunCommand implements Callable<Integer> {
     checkEncoding();
     String url = store.url();
     StoreUrl.parse(url); // refuse a wrong value before searching the command
+    if (also != null && url.equals(StoreOptions.resolve(also))) {
+      throw new ParameterException(
+          spec.commandLine(), "--also names the same store, whose lock would wait for itself.");
+    }
     Duration session = ttl == null ? LockClientBuilder.DEFAULT_TTL : ttl;
     Duration notice = graceFor(session);
-    HeldCommand.RunTimes times = new HeldCommand.RunTimes(notice, atLeast, atMost, holdOnCrash);
+    HeldCommand.RunTimes times =
+        new HeldCommand.RunTimes(notice, atLeast, atMost, holdOnCrash, also != null);
     LockOptions options = options(times.shut());
     List<String> words = new ArrayList<>(command);
     words.set(
@@ -186,7 +199,11 @@ final class RunCommand implements Callable<Integer> {
     for (String signal : RunEvent.SignalReceived.ENDING) {
       Signals.listen(signal, this::interrupted);
     }
-    try (LockClient client = store.connect(url, ttl)) {
+    try (LockClient old = also == null ? null : store.connect(StoreOptions.resolve(also), ttl);
+        LockClient client =
+            old == null
+                ? store.connect(url, ttl)
+                : cliEnvironment.connector().connect(url, ttl, old)) {
       connected = true;
       DistributedLock lock =
           (shared ? client.readWriteLock(name).readLock() : client.lock(name))

@@ -36,11 +36,17 @@ final class StoreConnector implements CliEnvironment.StoreOpener {
 
   @Override
   public LockClient connect(String url, @Nullable Duration ttl) {
+    return withDriver(url, builder(url, ttl)::build);
+  }
+
+  @Override
+  public LockClient connect(String url, @Nullable Duration ttl, LockClient also) {
+    return withDriver(url, builder(url, ttl).alsoHolding(also)::build);
+  }
+
+  private LockClientBuilder builder(String url, @Nullable Duration ttl) {
     LockClientBuilder builder = LockClient.builder().url(url).name(clientName);
-    if (ttl != null) {
-      builder.ttl(ttl);
-    }
-    return withDriver(url, builder::build);
+    return ttl == null ? builder : builder.ttl(ttl);
   }
 
   @Override

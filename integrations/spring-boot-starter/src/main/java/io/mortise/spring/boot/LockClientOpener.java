@@ -2,6 +2,7 @@ package io.mortise.spring.boot;
 
 import io.mortise.LockClient;
 import io.mortise.LockClientBuilder;
+import io.mortise.OuterLocks;
 import io.mortise.Store;
 import io.mortise.StoreUnavailableException;
 import io.mortise.event.LockListener;
@@ -34,6 +35,7 @@ final class LockClientOpener implements DisposableBean {
   private final List<StoreCandidate> candidates;
   private final Supplier<List<String>> unfitting;
   private final List<LockListener> listeners;
+  private final @Nullable OuterLocks outer;
 
   private volatile @Nullable LockStore opened;
 
@@ -44,6 +46,7 @@ final class LockClientOpener implements DisposableBean {
    * @param details override the URL of the properties; null for none
    * @param candidates beans that a store can be opened over
    * @param unfitting a sentence on each bean that would be a candidate but lacks something
+   * @param outer the locks of another library to hold as well; null for none
    */
   LockClientOpener(
       MortiseProperties properties,
@@ -52,7 +55,8 @@ final class LockClientOpener implements DisposableBean {
       @Nullable MortiseConnectionDetails details,
       List<StoreCandidate> candidates,
       Supplier<List<String>> unfitting,
-      List<LockListener> listeners) {
+      List<LockListener> listeners,
+      @Nullable OuterLocks outer) {
     this.properties = properties;
     this.applicationName = applicationName;
     this.supplied = supplied;
@@ -60,6 +64,7 @@ final class LockClientOpener implements DisposableBean {
     this.candidates = List.copyOf(candidates);
     this.unfitting = unfitting;
     this.listeners = List.copyOf(listeners);
+    this.outer = outer;
   }
 
   /**
@@ -76,6 +81,9 @@ final class LockClientOpener implements DisposableBean {
         builder.ttl(properties.ttl());
       }
       listeners.forEach(builder::listener);
+      if (outer != null) {
+        builder.alsoHolding(outer);
+      }
       setStore(builder);
       return builder.build();
     } catch (IllegalArgumentException e) {

@@ -2,6 +2,7 @@ package io.mortise.spring.boot;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.mortise.LockClient;
+import io.mortise.OuterLocks;
 import io.mortise.Store;
 import io.mortise.event.LockListener;
 import io.mortise.jdbc.JdbcStore;
@@ -73,6 +74,7 @@ public final class MortiseAutoConfiguration {
         @org.springframework.lang.Nullable @Nullable MortiseConnectionDetails details,
         @org.springframework.lang.Nullable @Nullable List<StoreCandidate> candidates,
         @org.springframework.lang.Nullable @Nullable List<LockListener> listeners,
+        @org.springframework.lang.Nullable @Nullable OuterLocks outer,
         ListableBeanFactory beans) {
       return new LockClientOpener(
           properties,
@@ -81,7 +83,8 @@ public final class MortiseAutoConfiguration {
           details,
           candidates == null ? List.of() : candidates,
           () -> MissingArtifact.sentences(beans),
-          listeners == null ? List.of() : listeners);
+          listeners == null ? List.of() : listeners,
+          outer);
     }
 
     /** Without a name, people see that of the class with {@code @SpringBootApplication}. */

@@ -20,9 +20,10 @@ public final class HelpLayout {
 
   static {
     COMMANDS.put("Run under a lock", List.of("run"));
-    COMMANDS.put("Look", List.of("ls", "show", "waits", "top", "console", "events"));
+    COMMANDS.put("Look", List.of("ls", "show", "waits", "top", "console"));
     COMMANDS.put("Intervene", List.of("evict"));
-    COMMANDS.put("What locks guarantee", List.of("doctor", "guarantees", "hazards", "torture"));
+    COMMANDS.put("Check the store", List.of("doctor"));
+    COMMANDS.put("More", List.of("events", "guarantees", "hazards", "torture"));
     COMMANDS.put("About this tool", List.of("help", "completion", "man"));
     OPTIONS.put("Getting the lock", List.of("--wait", "--shared", "--leader", "--label"));
     OPTIONS.put(
@@ -35,7 +36,7 @@ public final class HelpLayout {
     OPTIONS.put("Faults", List.of("--faults", "--minutes", "--patience", "--seed"));
     OPTIONS.put(
         "Page", List.of("--open", "--listen", "--behind", "--token", "--allow", "--budget"));
-    OPTIONS.put("Store", List.of("--store"));
+    OPTIONS.put("Store", List.of("--store", "--also"));
     OPTIONS.put(
         "Output",
         List.of(

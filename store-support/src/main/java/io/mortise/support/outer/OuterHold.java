@@ -1,0 +1,431 @@
+package io.mortise.support.outer;
+
+import io.mortise.JavaLock;
+import io.mortise.Lease;
+import io.mortise.LockException;
+import io.mortise.LockName;
+import io.mortise.OuterLocks;
+import io.mortise.internal.runtime.DaemonThreads;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Request;
+import io.mortise.spi.SessionNotification;
+import io.mortise.support.internal.session.Refusals;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The outer lock of one attempt, and the thread that owns it: it takes the lock, waits until the
+ * attempt has ended, and releases it. Thread-safe.
+ *
+ * <p>Requests leave for the store under the guard, so that none follows the end of the attempt.
+ */
+final class OuterHold {
+  private static final Logger log = LoggerFactory.getLogger(OuterHold.class);
+
+  /** A waiting attempt is told by a hint, and need not ask earlier. */
+  private static final Duration ASK_AGAIN = Duration.ofSeconds(5);
+
+  private static final Duration TRY_AGAIN = Duration.ofMillis(50);
+
+  /** The longest single wait for the outer lock; another follows. */
+  private static final long WAIT_MINUTES = 60;
+
+  private final LockName name;
+  private final AttemptId attempt;
+  private final Lock lock;
+  private final @Nullable Duration askedAtLeast;
+  private final long checkNanos;
+  private final Consumer<SessionNotification> hints;
+  private final Sender sender;
+  private final Consumer<OuterHold> onRelease;
+
+  private final ReentrantLock guard = new ReentrantLock();
+  private final Condition changed = guard.newCondition();
+
+  private Phase phase = Phase.TRYING;
+
+  /** The requests that came during the try. */
+  private final List<AskedAcquire> asked = new ArrayList<>();
+
+  private final List<Runnable> afterRelease = new ArrayList<>();
+  private @Nullable Thread owner;
+  private boolean isGranted;
+  private boolean isLost;
+  private boolean isAbandoned;
+  private boolean hasEnded;
+
+  /** The end of the at-least time, which keeps the outer lock shut. */
+  private long shutUntil;
+
+  private boolean keepsShut;
+
+  /** Sends an acquire to the store. Called under the guard. */
+  interface Sender {
+    void send(OuterHold hold, Request.Acquire request, Consumer<Reply> sink);
+  }
+
+  private record AskedAcquire(Request.Acquire request, Consumer<Reply> sink) {}
+
+  private enum Phase {
+    /** The thread tries once; requests gather. */
+    TRYING,
+    /** The thread waits for the outer lock. */
+    WAITING,
+    /** The outer lock was taken: requests go to the store. */
+    HELD,
+    /** It was released, or never taken. */
+    RELEASED
+  }
+
+  /**
+   * A hold that has not begun.
+   *
+   * @param onRelease called when the outer lock is not held any more, or was not taken
+   */
+  OuterHold(
+      Request.Acquire request,
+      Lock lock,
+      Duration ttl,
+      Consumer<SessionNotification> hints,
+      Sender sender,
+      Consumer<OuterHold> onRelease) {
+    this.name = request.name();
+    this.attempt = request.attempt();
+    this.askedAtLeast = request.terms().atLeast();
+    this.lock = lock;
+    this.checkNanos = ttl.toNanos() / 3;
+    this.hints = hints;
+    this.sender = sender;
+    this.onRelease = onRelease;
+  }
+
+  AttemptId attempt() {
+    return attempt;
+  }
+
+  /** Begins to take the outer lock, for a first request. */
+  void begin(Request.Acquire request, Consumer<Reply> sink) {
+    asked.add(new AskedAcquire(request, sink));
+    DaemonThreads.create("mortise-outer", this::run).start();
+  }
+
+  /**
+   * Handles a further request of the attempt.
+   *
+   * @return false if the outer lock is not held and nobody waits for it any more
+   */
+  boolean ask(Request.Acquire request, Consumer<Reply> sink) {
+    Reply reply;
+    guard.lock();
+    try {
+      if (isAbandoned || hasEnded) {
+        reply = Refusals.ended(attempt);
+      } else if (phase == Phase.RELEASED) {
+        return false;
+      } else if (phase == Phase.TRYING) {
+        asked.add(new AskedAcquire(request, sink));
+        return true;
+      } else if (phase == Phase.HELD) {
+        sender.send(this, request, sink);
+        return true;
+      } else {
+        reply = busy(request);
+      }
+    } finally {
+      guard.unlock();
+    }
+    sink.accept(reply);
+    return true;
+  }
+
+  private static Reply busy(Request.Acquire request) {
+    return request.queue()
+        ? new Reply.Queued(request.attempt(), 0, null, ASK_AGAIN)
+        : new Reply.Busy(request.attempt(), null, TRY_AGAIN);
+  }
+
+  /**
+   * The store has granted the attempt, or restarted its times.
+   *
+   * @param restarted the at-least time that runs from now; null if none was restarted
+   * @return false if the outer lock was lost before
+   */
+  boolean granted(@Nullable Duration restarted) {
+    guard.lock();
+    try {
+      if (isLost && !isGranted) {
+        return false;
+      }
+      Duration atLeast = restarted == null && !isGranted ? askedAtLeast : restarted;
+      if (atLeast != null) {
+        shutUntil = System.nanoTime() + atLeast.toNanos();
+        keepsShut = true;
+      }
+      isGranted = true;
+      return true;
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  boolean isGranted() {
+    guard.lock();
+    try {
+      return isGranted;
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  /** From now on no acquire of the attempt is sent to the store. */
+  void abandon() {
+    guard.lock();
+    try {
+      isAbandoned = true;
+      stopWaiting();
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  /**
+   * Releases the outer lock, at the end of the at-least time if there is one.
+   *
+   * @param then called when it is released, or stays shut for that time alone
+   */
+  void end(Runnable then) {
+    boolean isOver;
+    guard.lock();
+    try {
+      hasEnded = true;
+      stopWaiting();
+      isOver = phase == Phase.RELEASED || shutLeft() > 0;
+      if (!isOver) {
+        afterRelease.add(then);
+      }
+      changed.signalAll();
+    } finally {
+      guard.unlock();
+    }
+    if (isOver) {
+      then.run();
+    }
+  }
+
+  /** As {@link #end}, without regard to an at-least time. */
+  void endNow(Runnable then) {
+    guard.lock();
+    try {
+      keepsShut = false;
+    } finally {
+      guard.unlock();
+    }
+    end(then);
+  }
+
+  private long shutLeft() {
+    return keepsShut ? shutUntil - System.nanoTime() : 0;
+  }
+
+  private void stopWaiting() {
+    if (phase == Phase.WAITING && owner != null) {
+      owner.interrupt();
+    }
+  }
+
+  // ---- The thread that owns the outer lock ----
+
+  private void run() {
+    boolean held = false;
+    try {
+      held = lock.tryLock();
+      if (tried(held)) {
+        held = await();
+        if (held && waited()) {
+          hints.accept(new SessionNotification.MayBeFree(name, attempt));
+        }
+      }
+      while (held && !awaitEnd()) {
+        if (!isStillHeld() && lose()) {
+          hints.accept(new SessionNotification.OuterLost(name, attempt));
+        }
+      }
+    } catch (Throwable e) {
+      fail(e);
+    }
+    if (held) {
+      release();
+    }
+    released();
+  }
+
+  /** Handles the end of the try. Returns whether to wait. */
+  private boolean tried(boolean held) {
+    List<AskedAcquire> tried;
+    boolean waits;
+    boolean over;
+    guard.lock();
+    try {
+      tried = List.copyOf(asked);
+      asked.clear();
+      over = isAbandoned || hasEnded;
+      waits = !held && !over && tried.stream().anyMatch(each -> each.request().queue());
+      phase = held ? Phase.HELD : waits ? Phase.WAITING : Phase.RELEASED;
+      owner = Thread.currentThread();
+      if (held && !over) {
+        tried.forEach(each -> sender.send(this, each.request(), each.sink()));
+        return false;
+      }
+    } finally {
+      guard.unlock();
+    }
+    if (!held && !waits) {
+      onRelease.accept(this);
+    }
+    tried.forEach(
+        each -> each.sink().accept(over ? Refusals.ended(attempt) : busy(each.request())));
+    return waits;
+  }
+
+  /** Waits for the outer lock, until the attempt has ended. */
+  private boolean await() {
+    while (!isOver()) {
+      try {
+        if (lock.tryLock(WAIT_MINUTES, TimeUnit.MINUTES)) {
+          return true;
+        }
+      } catch (InterruptedException e) {
+        // The attempt has ended.
+      }
+    }
+    return false;
+  }
+
+  private boolean isOver() {
+    guard.lock();
+    try {
+      return isAbandoned || hasEnded;
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  /** The outer lock was taken after a wait. Returns whether it is still wanted. */
+  private boolean waited() {
+    guard.lock();
+    try {
+      phase = Phase.HELD;
+      Thread.interrupted(); // an end that came too late
+      return !isAbandoned && !hasEnded;
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  /** Waits for the attempt's end, or until the outer lock is to be looked at. */
+  private boolean awaitEnd() throws InterruptedException {
+    guard.lock();
+    try {
+      long left = checkNanos;
+      while (!hasEnded || shutLeft() > 0) {
+        if (left <= 0 && !hasEnded) {
+          return false;
+        }
+        left = changed.awaitNanos(hasEnded ? shutLeft() : left);
+      }
+      return true;
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  private boolean isStillHeld() {
+    try {
+      if (lock instanceof OuterLocks.Checked checked) {
+        return checked.isHeld().getAsBoolean();
+      }
+      return !(lock instanceof JavaLock own)
+          || own.lease().map(lease -> lease.state() != Lease.State.LOST).orElse(false);
+    } catch (RuntimeException e) {
+      log.debug("It is not known whether the outer lock '{}' is still held.", name, e);
+      return true;
+    }
+  }
+
+  /** Returns whether a grant is lost with the outer lock. */
+  private boolean lose() {
+    guard.lock();
+    try {
+      boolean before = isLost;
+      isLost = true;
+      return isGranted && !before;
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  /** The other library failed before the outer lock was taken. */
+  private void fail(Throwable cause) {
+    List<AskedAcquire> failed;
+    boolean waited;
+    guard.lock();
+    try {
+      failed = List.copyOf(asked);
+      asked.clear();
+      waited = phase == Phase.WAITING;
+      phase = Phase.RELEASED;
+    } finally {
+      guard.unlock();
+    }
+    onRelease.accept(this);
+    LockException failure =
+        new LockException(
+            "The lock that another library keeps for '" + name + "' (alsoHolding) failed.", cause);
+    failed.forEach(each -> each.sink().accept(new Reply.Failed(attempt, false, failure)));
+    if (waited) {
+      // The next request tries again, and is answered with the failure if it lasts.
+      log.debug("The wait for the outer lock '{}' failed.", name, cause);
+      hints.accept(new SessionNotification.MayBeFree(name, attempt));
+    }
+  }
+
+  private void release() {
+    try {
+      lock.unlock();
+    } catch (RuntimeException | Error e) {
+      if (isLost) {
+        log.debug("The outer lock '{}' was lost before.", name, e);
+      } else {
+        log.warn(
+            "The lock that another library keeps for '{}' (alsoHolding) could not be released."
+                + " Others get it when that library lets it end.",
+            name,
+            e);
+      }
+    }
+  }
+
+  private void released() {
+    List<Runnable> then;
+    guard.lock();
+    try {
+      phase = Phase.RELEASED;
+      then = List.copyOf(afterRelease);
+      afterRelease.clear();
+    } finally {
+      guard.unlock();
+    }
+    onRelease.accept(this);
+    then.forEach(Runnable::run);
+  }
+}
