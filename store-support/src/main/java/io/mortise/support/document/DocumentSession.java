@@ -185,9 +185,7 @@ final class DocumentSession implements StoreSession {
 
   @Override
   public CompletionStage<Void> lookForCallBacks() {
-    return closed || !store.rules().looksForCallBacks()
-        ? CompletableFuture.completedFuture(null)
-        : look();
+    return closed ? CompletableFuture.completedFuture(null) : look();
   }
 
   /** Pushes the new notifications of the document. Two concurrent pushes may both deliver one. */
