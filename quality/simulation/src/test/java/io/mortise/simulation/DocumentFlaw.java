@@ -18,10 +18,8 @@ enum DocumentFlaw {
   COUNTS_FROM_THE_FIRST_START(MissingRule.COUNTS_FROM_LAST_START, 4691, "at least"),
   /** The end of an at-least time is the time of day that its writer expected. */
   BELIEVES_THE_WRITERS_CLOCK(MissingRule.COUNTS_FROM_FIRST_SIGHT, 1880, "at least"),
-  /** Nobody looks for call-backs: one whose push was lost is found by a renewal only. */
-  NEVER_LOOKS(MissingRule.LOOKS_FOR_CALL_BACKS, 0, "bounded wait"),
   /** An observer waits for half of a TTL only. */
-  COUNTS_HALF_A_TTL(null, 53, "exclusion, bond, checking resource, at least"),
+  COUNTS_HALF_A_TTL(null, 8, "exclusion, bond, checking resource, at least"),
   /** The server writes sessions together with a lock over whatever version they have. */
   COMPARES_THE_LOCK_ONLY(null, 4, "bounded wait"),
   /** The server makes some of the writes that belong together. */

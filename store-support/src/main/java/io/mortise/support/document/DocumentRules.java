@@ -52,11 +52,6 @@ class DocumentRules {
     return true;
   }
 
-  /** Whether a session looks for call-backs while grants of its process are idle. */
-  boolean looksForCallBacks() {
-    return true;
-  }
-
   /**
    * The pause of a step after repeated failures, before it reads again.
    *

@@ -188,9 +188,7 @@ final class DocumentSession implements StoreSession {
 
   @Override
   public CompletionStage<Void> lookForCallBacks() {
-    return closed || !store.rules().looksForCallBacks()
-        ? CompletableFuture.completedFuture(null)
-        : look();
+    return closed ? CompletableFuture.completedFuture(null) : look();
   }
 
   private CompletionStage<Void> look() {

@@ -23,8 +23,7 @@ public final class DocumentStoreOpener {
     COUNTS_RENEWALS,
     COUNTS_FROM_VERSION,
     COUNTS_FROM_LAST_START,
-    COUNTS_FROM_FIRST_SIGHT,
-    LOOKS_FOR_CALL_BACKS
+    COUNTS_FROM_FIRST_SIGHT
   }
 
   /**
@@ -105,11 +104,6 @@ public final class DocumentStoreOpener {
     @Override
     boolean countsFromFirstSight() {
       return missing != MissingRule.COUNTS_FROM_FIRST_SIGHT;
-    }
-
-    @Override
-    boolean looksForCallBacks() {
-      return missing != MissingRule.LOOKS_FOR_CALL_BACKS;
     }
 
     @Override
