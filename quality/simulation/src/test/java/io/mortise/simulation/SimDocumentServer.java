@@ -197,7 +197,7 @@ final class SimDocumentServer extends SimServer {
     } else if (key.startsWith(LOCK) && text != null) {
       LockName name = LockName.of(key.substring(LOCK.length()));
       if (hasClock) {
-        observeTakenBack(name, text.split("[\t\n]", -1));
+        observeEnd(name, before, text.split("[\t\n]", -1));
       }
       text.lines().skip(1).forEach(line -> observeLock(name, line.split("\t", -1)));
     }
@@ -216,15 +216,12 @@ final class SimDocumentServer extends SimServer {
     }
   }
 
-  /**
-   * The step that ends a hold may take its at-least time back before: then a millisecond is left.
-   */
-  private void observeTakenBack(LockName name, String[] fields) {
-    long shutUntil = Long.parseLong(fields[4]);
-    if (shutUntil == Long.parseLong(fields[5]) + 1_000
-        && fields.length > 7
-        && fields[6].equals("end")) {
-      invariantChecker.shut(name, AttemptId.parse(fields[7]), shutUntil);
+  /** The step that ends a hold may start its at-least time again before: the record says so. */
+  private void observeEnd(LockName name, @Nullable String before, String[] fields) {
+    boolean isShut = Long.parseLong(fields[4]) > Long.parseLong(fields[5]);
+    boolean hasEnd = fields.length > 7 && fields[6].equals("end");
+    if (isShut && hasEnd && before != null && before.contains("hold\t" + fields[7] + "\t")) {
+      invariantChecker.shut(name, AttemptId.parse(fields[7]), Long.parseLong(fields[4]));
     }
   }
 
