@@ -27,7 +27,7 @@ public record StoreProfile(
   static final String FULL_STORES = "jdbc:, redis:, zk:, etcd:, consul:, nats:, dynamodb: or mem:";
 
   private static final String TIMED_STORES =
-      "jdbc: or redis: without strict expiry, etcd:, consul:, nats:, dynamodb: or mem:";
+      "jdbc: or redis: without strict expiry, zk:, etcd:, consul:, nats:, dynamodb: or mem:";
 
   /** Copies the set. */
   public StoreProfile {

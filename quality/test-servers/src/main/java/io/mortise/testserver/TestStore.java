@@ -35,7 +35,9 @@ public enum TestStore {
   /** A NATS server from the PATH. */
   NATS,
   /** Dynalite, from npm, for modules of this build. */
-  DYNAMODB;
+  DYNAMODB,
+  /** A ZooKeeper server from the class path. */
+  ZOOKEEPER;
 
   private static final AtomicInteger NAMES = new AtomicInteger();
   private static final Map<TestStore, String> OPENED = new EnumMap<>(TestStore.class);
@@ -54,6 +56,7 @@ public enum TestStore {
       case SQLITE -> "jdbc:sqlite:" + opened() + "/" + name + ".db";
       case POSTGRESQL -> opened() + "&max-in-flight=20s&namespace=" + name;
       case REDIS, ETCD, CONSUL, NATS -> opened() + "?timeout=20s&namespace=" + name;
+      case ZOOKEEPER -> opened() + "?tick=100ms&timeout=20s&namespace=" + name;
       case DYNAMODB -> opened() + "?create=true&poll=20ms&timeout=20s&namespace=" + name;
     };
   }
@@ -76,6 +79,12 @@ public enum TestStore {
       case ETCD -> EtcdServer.start(required(EtcdServer.installed(), store)).url();
       case CONSUL -> ConsulServer.start(required(ConsulServer.installed(), store)).url();
       case NATS -> NatsServer.start(required(NatsServer.installed(), store)).url();
+      case ZOOKEEPER ->
+          ZooKeeperServer.start(
+                  ZooKeeperServer.Setup.single()
+                      .with("tickTime", "100")
+                      .withProperty("zookeeper.forceSync", "no"))
+              .url();
       case DYNAMODB -> {
         // The emulator does not check them.
         System.setProperty("aws.accessKeyId", "test");

@@ -3,6 +3,7 @@ package io.mortise.support.document;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.time.Ticker;
+import io.mortise.support.internal.session.AtLeastMonitor;
 import io.mortise.support.liveness.BeatMonitor;
 import io.mortise.support.table.LockRecord;
 import io.mortise.support.table.LockRecord.AtLeastTime;
@@ -15,10 +16,6 @@ import java.time.Duration;
  * it for the same time. An at-least time is over when this process has known of it for as long.
  * Thread-safe.
  *
- * <p>An at-least time belongs to an attempt and a start of it, and keeps both when the hold ends.
- * Other changes of the lock's document do not restart it, and an observer that has seen the hold
- * goes on counting.
- *
  * <p>It counts renewals, not beats: a renewal whose answer was lost is sent again with the same
  * beat, and its owner counts from the sending of the last of them
  * (invariants.md#validity-from-send).
@@ -27,20 +24,18 @@ import java.time.Duration;
  * those of sessions that steps of locks have met.
  */
 final class ClocklessExpiry {
-  private static final Duration TAKEN_BACK = Duration.ofMillis(1);
-
   private final DocumentRules rules;
   private final BeatMonitor<SessionId> renewals;
   private final BeatMonitor<SessionId> swept;
   private final BeatMonitor<AttemptId> evictions;
-  private final BeatMonitor<AttemptId> atLeasts;
+  private final AtLeastMonitor atLeasts;
 
   ClocklessExpiry(Ticker ticker, DocumentRules rules) {
     this.rules = rules;
     this.renewals = new BeatMonitor<>(ticker);
     this.swept = BeatMonitor.ofRounds(ticker);
     this.evictions = new BeatMonitor<>(ticker);
-    this.atLeasts = new BeatMonitor<>(ticker);
+    this.atLeasts = new AtLeastMonitor(ticker);
   }
 
   /** Records a session that was read just now; to be called after it was received. */
@@ -99,12 +94,11 @@ final class ClocklessExpiry {
   /**
    * Records an at-least time that was read, or whose start was written, just now.
    *
-   * @return for how many microseconds it goes on; 0 for a millisecond, which takes a time back. A
-   *     process that meets the lock once would find it shut
+   * @return for how many microseconds it goes on; 0 for a millisecond
    */
   long atLeastLeft(AttemptId hold, AtLeastTime time) {
     long start = rules.countsFromLastStart() ? time.start() : 0;
     Duration left = atLeasts.left(hold, start, time.length());
-    return time.length().compareTo(TAKEN_BACK) <= 0 ? 0 : LockRecord.micros(left.plusNanos(999));
+    return left.isZero() ? 0 : LockRecord.micros(left.plusNanos(999));
   }
 }

@@ -9,11 +9,13 @@ import io.mortise.spi.Reply.EndReason;
 import io.mortise.zookeeper.ZooKeeperInspector.FoundAttempt;
 import io.mortise.zookeeper.internal.StoreResources;
 import io.mortise.zookeeper.internal.node.NodeLayout;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.stream.IntStream;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
@@ -106,13 +108,15 @@ final class AttemptEviction {
 
     private void send(FoundAttempt found, List<ACL> acl) {
       NodeLayout layout = store.layout();
+      List<Op> operations = new ArrayList<>();
+      operations.add(Op.check(layout.session(attempt.session()), -1));
+      operations.add(Op.create(layout.eviction(attempt), new byte[0], acl, CreateMode.PERSISTENT));
+      operations.addAll(
+          how == Eviction.BREAK
+              ? removal(found)
+              : List.of(Op.check(found.node(), found.version())));
       client.multi(
-          List.of(
-              Op.check(layout.session(attempt.session()), -1),
-              Op.create(layout.eviction(attempt), new byte[0], acl, CreateMode.PERSISTENT),
-              how == Eviction.BREAK
-                  ? Op.delete(found.node(), found.version())
-                  : Op.check(found.node(), found.version())),
+          operations,
           (rc, path, context, results) -> {
             if (rc == 0) {
               done(found);
@@ -125,13 +129,21 @@ final class AttemptEviction {
               breakOnly(found);
             } else if (failed(results, NODE, Code.NONODE)) {
               answer.complete(ZooKeeperInspector.absent(attempt));
-            } else if (failed(results, NODE, Code.BADVERSION)) {
+            } else if (failed(results, NODE, Code.BADVERSION) || marksChanged(results)) {
               findAgain();
             } else {
               fail();
             }
           },
           null);
+    }
+
+    /** No at-least time of the hold keeps the lock shut. */
+    private List<Op> removal(FoundAttempt found) {
+      List<Op> operations = new ArrayList<>();
+      operations.add(Op.delete(found.node(), found.version()));
+      found.marks().forEach(mark -> operations.add(Op.delete(mark, -1)));
+      return operations;
     }
 
     private void makeContainers(List<ACL> acl) {
@@ -147,13 +159,12 @@ final class AttemptEviction {
         done(found);
         return;
       }
-      client.delete(
-          found.node(),
-          found.version(),
-          (rc, path, context) -> {
-            if (rc == 0 || rc == Code.NONODE.intValue()) {
+      client.multi(
+          removal(found),
+          (rc, path, context, results) -> {
+            if (rc == 0 || failed(results, 0, Code.NONODE)) {
               done(found);
-            } else if (rc == Code.BADVERSION.intValue()) {
+            } else if (rc == Code.BADVERSION.intValue() || rc == Code.NONODE.intValue()) {
               findAgain();
             } else {
               fail();
@@ -191,6 +202,12 @@ final class AttemptEviction {
           },
           null);
     }
+  }
+
+  private static boolean marksChanged(@Nullable List<OpResult> results) {
+    return results != null
+        && IntStream.range(NODE + 1, results.size())
+            .anyMatch(part -> failed(results, part, Code.NONODE));
   }
 
   private static boolean failed(@Nullable List<OpResult> results, int part, Code code) {

@@ -18,10 +18,13 @@ import io.mortise.zookeeper.internal.queue.QueueEffect.CreateNode;
 import io.mortise.zookeeper.internal.queue.QueueEffect.EndForeign;
 import io.mortise.zookeeper.internal.queue.QueueEffect.EndSession;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ForgetNotifications;
+import io.mortise.zookeeper.internal.queue.QueueEffect.KeepShut;
 import io.mortise.zookeeper.internal.queue.QueueEffect.LeaveNotes;
+import io.mortise.zookeeper.internal.queue.QueueEffect.ListHolders;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ListNodes;
 import io.mortise.zookeeper.internal.queue.QueueEffect.NarrowNode;
 import io.mortise.zookeeper.internal.queue.QueueEffect.NotifyEngine;
+import io.mortise.zookeeper.internal.queue.QueueEffect.OpenLock;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ReadNodes;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ReadQueue;
 import io.mortise.zookeeper.internal.queue.QueueEffect.RemoveMark;
@@ -67,6 +70,7 @@ final class LockQueueManager implements QueueEffect.Executor {
   private final NodeWriter nodeWriter;
   private final QueueReader queueReader;
   private final ContentionNotes contentionNotes;
+  private final AtLeastNodes atLeastNodes;
   private final SoleUserCache soleUserCache = new SoleUserCache();
   private final SessionAttempts attempts;
   private final Map<String, LockQueueState> queues = new HashMap<>();
@@ -82,6 +86,7 @@ final class LockQueueManager implements QueueEffect.Executor {
     this.nodeWriter = nodeWriter;
     this.queueReader = new QueueReader(core, this::step);
     this.contentionNotes = new ContentionNotes(core);
+    this.atLeastNodes = new AtLeastNodes(core);
     this.attempts = new SessionAttempts(core.id());
   }
 
@@ -211,6 +216,10 @@ final class LockQueueManager implements QueueEffect.Executor {
     String node = queue.node(effect.attempt());
     NodeOperation.ReleaseListener then =
         (code, takenOver) -> step(queue, to -> to.onRemoved(effect, code, takenOver));
+    if (!effect.marks().isNone()) {
+      atLeastNodes.end(node, effect.marks(), code -> then.accept(code, false));
+      return;
+    }
     switch (effect.urgency()) {
       case HANDOFF -> nodeWriter.removeForHandoff(node, false, code -> then.accept(code, false));
       case MARKED_HANDOFF ->
@@ -233,9 +242,33 @@ final class LockQueueManager implements QueueEffect.Executor {
     core.nodes()
         .multi(
             List.of(
-                Op.setData(queue.node(effect.attempt()), data, -1),
+                Op.setData(queue.node(effect.attempt()), data, effect.content().version()),
                 core.nodes().createOp(effect.mark(), new byte[0], CreateMode.EPHEMERAL)),
             (code, results) -> step(queue, to -> to.onNarrowed(effect, code)));
+  }
+
+  @Override
+  public void keepShut(LockQueueState queue, KeepShut effect) {
+    atLeastNodes.keepShut(
+        queue.node(effect.attempt()),
+        queue.path(),
+        effect,
+        code -> step(queue, to -> to.onKeptShut(effect, code)));
+  }
+
+  @Override
+  public void open(LockQueueState queue, OpenLock effect) {
+    atLeastNodes.open(
+        queue.path(), effect.marks(), code -> step(queue, to -> to.onOpened(effect, code)));
+  }
+
+  @Override
+  public void listHolders(LockQueueState queue, ListHolders effect) {
+    core.nodes()
+        .children(
+            queue.path(),
+            null,
+            (code, children) -> step(queue, to -> to.onHoldersListed(effect, children)));
   }
 
   /** Again and again until that is answered: a mark would keep the container. */
@@ -423,6 +456,7 @@ final class LockQueueManager implements QueueEffect.Executor {
     soleUserCache.forget();
     Set<LockName> inDoubt = attempts.namesInDoubt();
     inDoubt.forEach(this::queue);
+    attempts.namesUnmarked().forEach(this::queue);
     for (LockQueueState queue : List.copyOf(queues.values())) {
       execute(queue, queue.onReconnected(inDoubt.contains(queue.name())));
     }
@@ -458,9 +492,9 @@ final class LockQueueManager implements QueueEffect.Executor {
 
   /** The session has ended, with all of its nodes. */
   void over() {
-    attempts.over();
     List<PendingRequest> open = new ArrayList<>();
     queues.values().forEach(queue -> open.addAll(queue.unanswered()));
+    attempts.over();
     queues.clear();
     open.forEach(this::refuseAsOver);
   }

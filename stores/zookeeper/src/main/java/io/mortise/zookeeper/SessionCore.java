@@ -15,11 +15,13 @@ import io.mortise.zookeeper.internal.EphemeralNodeCleaner;
 import io.mortise.zookeeper.internal.SessionLayout;
 import io.mortise.zookeeper.internal.SessionRenewal;
 import io.mortise.zookeeper.internal.ZooKeeperConnection;
+import io.mortise.zookeeper.internal.node.AtLeastMark;
 import io.mortise.zookeeper.internal.node.AttemptIndex;
 import io.mortise.zookeeper.internal.node.NodeLayout;
 import io.mortise.zookeeper.internal.node.TokenEpoch;
 import io.mortise.zookeeper.internal.queue.LockQueueState;
 import io.mortise.zookeeper.internal.queue.SessionFacts;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -113,6 +115,11 @@ final class SessionCore implements SessionLayout, SessionFacts {
   @Override
   public long zooKeeperSession() {
     return connection().client().getSessionId();
+  }
+
+  @Override
+  public Duration atLeastLeft(AtLeastMark mark) {
+    return store.atLeastLeft(mark);
   }
 
   @Override

@@ -88,8 +88,9 @@ final class ZooKeeperInspector {
    * An attempt that was found.
    *
    * @param version of its node; its session may give the node to the next attempt
+   * @param marks the paths of the marks of its at-least time
    */
-  record FoundAttempt(AttemptState was, String node, int version) {
+  record FoundAttempt(AttemptState was, String node, int version, List<String> marks) {
     Reply.Ended ended(AttemptId attempt, EndReason how) {
       return new Reply.Ended(attempt, was, how, false);
     }
@@ -115,8 +116,13 @@ final class ZooKeeperInspector {
           } else {
             AttemptState was =
                 index < roll.queue().holding() ? AttemptState.HELD : AttemptState.WAITING;
-            String node = path + "/" + roll.queue().place(index).node();
-            read(client, attempt, was, node, answer, then);
+            LockQueue.QueueNode place = roll.queue().place(index);
+            List<String> marks =
+                roll.queue().marks(place.seq()).stream()
+                    .map(mark -> path + "/" + mark.name())
+                    .toList();
+            FoundAttempt found = new FoundAttempt(was, path + "/" + place.node(), -1, marks);
+            read(client, attempt, found, answer, then);
           }
         });
   }
@@ -124,17 +130,17 @@ final class ZooKeeperInspector {
   private void read(
       ZooKeeper client,
       AttemptId attempt,
-      AttemptState was,
-      String node,
+      FoundAttempt found,
       CompletableFuture<Reply.Ended> answer,
       Consumer<FoundAttempt> then) {
     client.getData(
-        node,
+        found.node(),
         false,
         (rc, path, context, data, stat) -> {
           NodeData.AttemptData attemptData = NodeData.attempt(data);
           if (rc == 0 && attemptData != null && attemptData.attempt().equals(attempt)) {
-            then.accept(new FoundAttempt(was, node, stat.getVersion()));
+            then.accept(
+                new FoundAttempt(found.was(), found.node(), stat.getVersion(), found.marks()));
           } else if (rc == 0 || rc == Code.NONODE.intValue()) {
             answer.complete(absent(attempt));
           } else {
@@ -333,13 +339,14 @@ final class ZooKeeperInspector {
           }
         }
       }
-      if (query.idle() || !holders.isEmpty() || !waiters.isEmpty()) {
+      Duration shutFor = store.shutLocks().shutFor(lockQueue);
+      if (query.idle() || !holders.isEmpty() || !waiters.isEmpty() || !shutFor.isZero()) {
         views.add(
             new LockInfo(
                 name.value(),
                 Mode.permits(capacity),
                 last,
-                Duration.ZERO,
+                shutFor,
                 holders,
                 waiters,
                 holders.size(),

@@ -23,11 +23,13 @@ import io.mortise.spi.StoreSession;
 import io.mortise.spi.StoreUrl;
 import io.mortise.spi.time.Ticker;
 import io.mortise.support.internal.server.ServerIdentity;
+import io.mortise.support.internal.session.AtLeastMonitor;
 import io.mortise.zookeeper.internal.DelayedTaskScheduler;
 import io.mortise.zookeeper.internal.NodeFacts;
 import io.mortise.zookeeper.internal.StoreResources;
 import io.mortise.zookeeper.internal.ZooKeeperConnector;
 import io.mortise.zookeeper.internal.ZooKeeperTarget;
+import io.mortise.zookeeper.internal.node.AtLeastMark;
 import io.mortise.zookeeper.internal.node.NodeLayout;
 import io.mortise.zookeeper.internal.node.NodeNames;
 import io.mortise.zookeeper.internal.node.TokenEpoch;
@@ -60,6 +62,7 @@ final class ZooKeeperLockStore implements LockStore {
           Capability.QUEUE,
           Capability.SHARED,
           Capability.PERMITS,
+          Capability.AT_LEAST,
           Capability.TOKEN,
           Capability.DOWNGRADE,
           Capability.EVICT,
@@ -80,6 +83,8 @@ final class ZooKeeperLockStore implements LockStore {
   private final ZooKeeperSurvey zooKeeperSurvey;
   private final NodeFacts nodeFacts;
   private final AttemptEviction attemptEviction = new AttemptEviction(this);
+  private final ShutLocks shutLocks = new ShutLocks(this);
+  private final AtLeastMonitor atLeastMonitor;
   private final ServerIdentity ensembles;
 
   private ZooKeeperLockStore(
@@ -101,6 +106,7 @@ final class ZooKeeperLockStore implements LockStore {
             MIN_TTL,
             // Sessions of few ticks outlive their TTL, and all end at a tick.
             resources.limits().tick().multipliedBy(4));
+    this.atLeastMonitor = new AtLeastMonitor(ticker);
     this.zooKeeperInspector = new ZooKeeperInspector(this, wall);
     this.zooKeeperSurvey = new ZooKeeperSurvey(this, zooKeeperInspector, wall);
     this.ensembles = ServerIdentity.renewedByRestart("ensembles of ZooKeeper", display);
@@ -164,6 +170,15 @@ final class ZooKeeperLockStore implements LockStore {
 
   DelayedTaskScheduler timer() {
     return resources.timer();
+  }
+
+  ShutLocks shutLocks() {
+    return shutLocks;
+  }
+
+  /** As {@link AtLeastMonitor#left}. */
+  Duration atLeastLeft(AtLeastMark mark) {
+    return atLeastMonitor.left(mark.attempt(), mark.start(), mark.length());
   }
 
   ZooKeeperInspector inspector() {
@@ -232,10 +247,9 @@ final class ZooKeeperLockStore implements LockStore {
     return attemptEviction.evict(name, attempt, how);
   }
 
-  /** No lock is ever shut without a holder. */
   @Override
   public CompletionStage<Boolean> reopen(LockName name) {
-    return CompletableFuture.completedFuture(false);
+    return shutLocks.reopen(name);
   }
 
   @Override
@@ -255,12 +269,13 @@ final class ZooKeeperLockStore implements LockStore {
   }
 
   /**
-   * Removes expired facts. Dead sessions leave nothing else: their nodes go with them, idle
-   * containers later, and notes about evictions with the next eviction.
+   * Removes expired facts, and opens locks that nobody wants after their at-least times. Dead
+   * sessions leave nothing else: their nodes go with them, idle containers later, and notes about
+   * evictions with the next eviction.
    */
   @Override
   public CompletionStage<Integer> sweep(int budget) {
-    return nodeFacts.sweep(budget);
+    return nodeFacts.sweep(budget).thenCombine(shutLocks.sweep(budget), Integer::sum);
   }
 
   @Override

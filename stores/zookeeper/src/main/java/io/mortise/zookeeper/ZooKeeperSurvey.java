@@ -212,13 +212,16 @@ final class ZooKeeperSurvey {
       for (int i = 0; i < some.size(); i++) {
         LockQueue queue = queues.get(i);
         NodeContent holder = queue.holding() > 0 ? holders.get(nextHolder++) : NodeContent.NONE;
-        if (found.get(i).stat() != null && (query.idle() || queue.size() > 0)) {
-          lines.add(line(some.get(i).name(), capacity(found.get(i)), queue, holder));
+        Duration shutFor = store.shutLocks().shutFor(queue);
+        boolean isShown = query.idle() || queue.size() > 0 || !shutFor.isZero();
+        if (found.get(i).stat() != null && isShown) {
+          lines.add(line(some.get(i).name(), capacity(found.get(i)), queue, holder, shutFor));
         }
       }
     }
 
-    private LockInfo line(LockName name, int capacity, LockQueue queue, NodeContent holder) {
+    private LockInfo line(
+        LockName name, int capacity, LockQueue queue, NodeContent holder, Duration shutFor) {
       int waiters = queue.size() - queue.holding();
       NodeData.AttemptData first = NodeData.attempt(holder.data());
       Stat stat = holder.stat();
@@ -237,7 +240,7 @@ final class ZooKeeperSurvey {
                       stat == null
                           ? Duration.ZERO
                           : Duration.ofMillis(Math.max(0, wall.millis() - stat.getMtime()))),
-          Duration.ZERO);
+          shutFor);
     }
 
     private static int capacity(NodeContent lock) {

@@ -48,6 +48,7 @@ final class ZooKeeperUnderTest implements StoreUnderTest {
         Capability.PERMITS,
         Capability.TOKEN,
         Capability.DOWNGRADE,
+        Capability.AT_LEAST,
         Capability.EVICT,
         Capability.PUSH,
         Capability.CALL_BACK,

@@ -19,6 +19,10 @@ import java.util.Map;
  * <p>A holder that takes less from now on has a mark, {@code narrowed-WEIGHT-SEQ}, beside its node.
  * One list of the names shows all of it. A mark without its node means nothing. Clients of earlier
  * versions skip it, and take the holder for one of the weight that its node tells.
+ *
+ * <p>The {@link AtLeastMark} of a hold whose node is gone keeps the lock shut: attempts hold only
+ * up to the last number that held then. Those behind the hold are not granted any more: the list
+ * that told the last number may be older than the end of another hold.
  */
 public final class LockQueue {
   /** Far enough from the end for all creations in flight to get numbers. */
@@ -29,7 +33,10 @@ public final class LockQueue {
 
   private final List<QueueNode> queueNodes;
   private final int capacity;
+  private final List<AtLeastMark> marks;
   private final int holding;
+  private final int grantable;
+  private final int holdingOnceOpen;
 
   /**
    * One node.
@@ -64,9 +71,10 @@ public final class LockQueue {
     }
   }
 
-  private LockQueue(List<QueueNode> queueNodes, int capacity) {
+  private LockQueue(List<QueueNode> queueNodes, int capacity, List<AtLeastMark> marks) {
     this.queueNodes = queueNodes;
     this.capacity = capacity;
+    this.marks = marks;
     int held = 0;
     long used = 0;
     for (QueueNode place : queueNodes) {
@@ -76,13 +84,38 @@ public final class LockQueue {
       }
       held++;
     }
-    this.holding = held;
+    this.holdingOnceOpen = held;
+    int last = held;
+    int granted = held;
+    for (AtLeastMark mark : marks) {
+      if (isShutBy(mark)) {
+        last = upTo(mark.last(), last);
+        granted = upTo(mark.seq(), granted);
+      }
+    }
+    this.holding = last;
+    this.grantable = granted;
+  }
+
+  /** How many of the first places have numbers up to this one. */
+  private int upTo(int seq, int places) {
+    int most = places;
+    while (most > 0 && queueNodes.get(most - 1).seq() - seq > 0) {
+      most--;
+    }
+    return most;
   }
 
   public static LockQueue of(List<String> nodes, int capacity) {
     List<QueueNode> queueNodes = new ArrayList<>(nodes.size());
     Map<Integer, Integer> narrowings = new HashMap<>();
+    List<AtLeastMark> marks = new ArrayList<>();
     for (String node : nodes) {
+      AtLeastMark atLeast = AtLeastMark.parse(node);
+      if (atLeast != null) {
+        marks.add(atLeast);
+        continue;
+      }
       boolean isMark = node.startsWith(NARROWED);
       QueueNode place = QueueNode.parse(isMark ? node.substring(NARROWED.length()) : node);
       if (place.weight() > 0 && isMark) {
@@ -95,7 +128,7 @@ public final class LockQueue {
       queueNodes.replaceAll(place -> place.narrowed(narrowings));
     }
     queueNodes.sort(BY_AGE);
-    return new LockQueue(queueNodes, capacity);
+    return new LockQueue(queueNodes, capacity, marks);
   }
 
   /** The node name, with the sequence number as {@code %010d} writes it, also after an overflow. */
@@ -139,6 +172,41 @@ public final class LockQueue {
   /** How many attempts hold: the first places of the queue. */
   public int holding() {
     return holding;
+  }
+
+  /** How many attempts may be granted the lock, if they were not yet. */
+  public int grantable() {
+    return grantable;
+  }
+
+  /** How many attempts would hold if the lock was not shut. */
+  public int holdingOnceOpen() {
+    return holdingOnceOpen;
+  }
+
+  /** The marks of at-least times, also those of present holds; that of the last start of each. */
+  public List<AtLeastMark> lastMarks() {
+    return marks.stream()
+        .filter(
+            mark ->
+                marks.stream()
+                    .noneMatch(other -> other.seq() == mark.seq() && other.start() > mark.start()))
+        .toList();
+  }
+
+  /** All marks of one hold; several if an answer was lost. */
+  public List<AtLeastMark> marks(int seq) {
+    return marks.stream().filter(mark -> mark.seq() == seq).toList();
+  }
+
+  /** Whether a mark keeps the lock shut until it is removed. */
+  public boolean isShutBy(AtLeastMark mark) {
+    return indexOf(mark.seq()) < 0;
+  }
+
+  /** Whether the lock is shut, or will be after some hold. */
+  public boolean hasAtLeast() {
+    return !marks.isEmpty();
   }
 
   /** The place of a node; -1 if it is not there. */

@@ -42,6 +42,11 @@ public final class MultiRead {
       return data;
     }
 
+    /** The version to write over; -1 if there is no such node. */
+    public int version() {
+      return stat == null ? -1 : stat.getVersion();
+    }
+
     /** Null if there is no such node. */
     public @Nullable Stat stat() {
       return stat;

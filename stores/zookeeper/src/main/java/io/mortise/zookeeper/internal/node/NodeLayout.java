@@ -12,6 +12,9 @@ import io.mortise.spi.SessionId;
  * locks/NAME                container; data: capacity
  * locks/NAME/WEIGHT-SEQ     ephemeral, sequential: an attempt, see {@link LockQueue} and {@link NodeData}
  * locks/NAME/narrowed-WEIGHT-SEQ   ephemeral: that attempt, a holder, has this weight from now on
+ * locks/NAME/least-…        persistent: the at-least time of a hold, see {@link AtLeastMark}
+ * leasts                    persistent
+ * leasts/ATTEMPT            persistent; data: the name of the lock that has, or had, its mark
  * sessions/ID               ephemeral: a process; data: beat, TTL, client
  * notes/ID                  container; notes for a session
  * notes/ID/ATTEMPT          ephemeral of the writer: that attempt, a holder, is wanted
@@ -85,6 +88,16 @@ public final class NodeLayout {
   /** The note that tells a session that an operator ends its attempt. */
   public String eviction(AttemptId attempt) {
     return note(attempt) + EVICTED;
+  }
+
+  /** The parent of the names of attempts with at-least times. */
+  public String leasts() {
+    return root + "/leasts";
+  }
+
+  /** Names the lock where the attempt has an at-least time, for sweeps. */
+  public String least(AttemptId attempt) {
+    return leasts() + "/" + attempt.encoded();
   }
 
   /** The part before the last slash. */

@@ -56,7 +56,12 @@ final class AttemptRecovery {
       attempt.seq = found.queue().place(index).seq();
       if (attempt.leaving || found.capacity() != attempt.capacity()) {
         attempt.leaving = true;
-        requests.effects.add(new RemoveNode(attempt, Urgency.NEXT, new RemovalCause.Leftover()));
+        requests.effects.add(
+            new RemoveNode(
+                attempt,
+                Urgency.NEXT,
+                new RemovalCause.Leftover(),
+                requests.atEnd(attempt, attempt.seq)));
       } else {
         attempt.state(NodeState.WAITING);
         requests.watches.watchesNothing(attempt);

@@ -5,13 +5,17 @@ import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.support.internal.session.Refusals;
 import io.mortise.zookeeper.internal.node.AttemptIndex;
+import io.mortise.zookeeper.internal.node.LockQueue;
 import io.mortise.zookeeper.internal.node.MultiRead.NodeContent;
 import io.mortise.zookeeper.internal.node.NodeData;
 import io.mortise.zookeeper.internal.queue.QueueEffect.CreateNode;
 import io.mortise.zookeeper.internal.queue.QueueEffect.EndForeign;
 import io.mortise.zookeeper.internal.queue.QueueEffect.EndSession;
+import io.mortise.zookeeper.internal.queue.QueueEffect.KeepShut;
+import io.mortise.zookeeper.internal.queue.QueueEffect.ListHolders;
 import io.mortise.zookeeper.internal.queue.QueueEffect.NarrowNode;
 import io.mortise.zookeeper.internal.queue.QueueEffect.NotesPurpose;
+import io.mortise.zookeeper.internal.queue.QueueEffect.OpenLock;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ReadNodes;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ReadPurpose;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ReadQueue;
@@ -24,6 +28,7 @@ import io.mortise.zookeeper.internal.queue.QueueEffect.WatchOwnNode;
 import io.mortise.zookeeper.internal.queue.QueueEffect.WatchSuccessors;
 import io.mortise.zookeeper.internal.queue.QueueEffect.WithdrawalReason;
 import io.mortise.zookeeper.internal.queue.ZooKeeperAttempt.NodeState;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -98,6 +103,7 @@ public final class LockQueueState {
         && pollBatch.sent().isEmpty()
         && ending.isEmpty()
         && requests.waiting.isEmpty()
+        && requests.marking.isEmpty()
         && !queueScan.isLooking()
         && !attemptRecovery.isRecovering();
   }
@@ -117,6 +123,7 @@ public final class LockQueueState {
     found.addAll(pollBatch.sent());
     found.addAll(pollBatch.unsent());
     found.addAll(requests.pending);
+    found.addAll(requests.owed());
     return found;
   }
 
@@ -216,6 +223,7 @@ public final class LockQueueState {
       sent.add(requests.current);
     }
     sent.addAll(pollBatch.sent());
+    sent.addAll(requests.owed());
     for (PendingRequest request : sent) {
       if (now - request.since > requestTimeout) {
         requests.fail(request, true, "no answer in time.");
@@ -253,6 +261,10 @@ public final class LockQueueState {
           new ZooKeeperAttempt(
               request.attempt().number(), requests.name, acquire.mode(), acquire.tokens());
       attempt.queues = acquire.queue();
+      Duration atLeast = acquire.terms().atLeast();
+      if (atLeast != null) {
+        requests.attempts.startAtLeast(attempt, atLeast);
+      }
       requests.attempts.add(attempt);
       requests.current = request;
       String data =
@@ -261,7 +273,10 @@ public final class LockQueueState {
       // The session's next hold may reuse the node only if no other attempt wants the lock.
       requests.effects.add(
           new CreateNode(
-              request, attempt, data, requests.waiting.isEmpty() && attempt.isExclusive()));
+              request,
+              attempt,
+              data,
+              requests.waiting.isEmpty() && attempt.isExclusive() && atLeast == null));
     }
   }
 
@@ -291,8 +306,27 @@ public final class LockQueueState {
     }
     requests.leaveQueue(attempt);
     ending.put(attempt, new ArrayList<>(List.of(request)));
+    boolean isAlone = requests.attempts.weight(attempt) == attempt.capacity();
+    if (requests.leavesShut(attempt) && !isAlone) {
+      requests.effects.add(new ListHolders(attempt, urgency(request, attempt)));
+    } else {
+      remove(attempt, urgency(request, attempt), attempt.seq);
+    }
+  }
+
+  private void remove(ZooKeeperAttempt attempt, Urgency urgency, int last) {
     requests.effects.add(
-        new RemoveNode(attempt, urgency(request, attempt), new RemovalCause.AttemptEnded()));
+        new RemoveNode(
+            attempt, urgency, new RemovalCause.AttemptEnded(), requests.atEnd(attempt, last)));
+  }
+
+  /** The queue was listed before a hold with an at-least time ends; or could not be. */
+  public List<QueueEffect> onHoldersListed(ListHolders list, @Nullable List<String> children) {
+    ZooKeeperAttempt attempt = list.attempt();
+    LockQueue queue = LockQueue.of(children == null ? List.of() : children, attempt.capacity());
+    int holding = queue.holding();
+    remove(attempt, list.urgency(), holding == 0 ? attempt.seq : queue.place(holding - 1).seq());
+    return effects();
   }
 
   private Urgency urgency(PendingRequest request, ZooKeeperAttempt attempt) {
@@ -309,8 +343,11 @@ public final class LockQueueState {
     return Urgency.LATER;
   }
 
+  /** Whether the session's next hold may follow directly on this one. */
   private boolean isExclusive(ZooKeeperAttempt attempt) {
-    return attempt.isExclusive() && !requests.attempts.isNarrowed(attempt);
+    return attempt.isExclusive()
+        && !requests.attempts.isNarrowed(attempt)
+        && requests.attempts.atLeast(attempt) == null;
   }
 
   /**
@@ -379,8 +416,7 @@ public final class LockQueueState {
           Refusals.capacityDiffers(
               request.attempt(), requests.name, differs.present(), attempt.capacity()));
     } else if (reason instanceof WithdrawalReason.HeldByOther busy) {
-      requests.answer(
-          request, new Reply.Busy(request.attempt(), busy.holder(), requests.retryAfter()));
+      requests.answer(request, new Reply.Busy(request.attempt(), busy.holder(), busy.retryAfter()));
     }
     requests.finish();
   }
@@ -390,6 +426,20 @@ public final class LockQueueState {
   /** The current request's attempt was marked to take less from now on, or could not be. */
   public List<QueueEffect> onNarrowed(NarrowNode narrowing, Code code) {
     requests.narrowed(narrowing, code);
+    return effects();
+  }
+
+  // ---- At-least times ----
+
+  /** The mark of an attempt's at-least time was made, or could not be. */
+  public List<QueueEffect> onKeptShut(KeepShut keeping, Code code) {
+    requests.keptShut(keeping, code);
+    return effects();
+  }
+
+  /** Marks of at-least times were removed, or others have done so. */
+  public List<QueueEffect> onOpened(OpenLock opening, Code code) {
+    queueScan.opened(opening, code);
     return effects();
   }
 
@@ -454,6 +504,8 @@ public final class LockQueueState {
       pollBatch.polledMany(nodeContents);
     } else if (purpose instanceof ReadPurpose.Narrowing narrowing) {
       requests.narrowingRead(narrowing, nodeContents);
+    } else if (purpose instanceof ReadPurpose.Marking marking) {
+      requests.markingRead(marking, nodeContents);
     } else if (purpose instanceof ReadPurpose.Confirming confirming) {
       queueScan.confirmingRead(confirming, nodeContents);
     } else if (purpose instanceof ReadPurpose.Looking looking) {
@@ -483,6 +535,7 @@ public final class LockQueueState {
     if (inDoubt) {
       attemptRecovery.recover();
     }
+    requests.markAgain();
     if (!requests.waiting.isEmpty()) {
       queueScan.look();
     }

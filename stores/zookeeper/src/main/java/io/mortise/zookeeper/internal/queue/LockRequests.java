@@ -8,6 +8,7 @@ import io.mortise.spi.Reply.RefusalReason;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionNotification;
 import io.mortise.support.internal.session.Refusals;
+import io.mortise.zookeeper.internal.node.AtLeastMark;
 import io.mortise.zookeeper.internal.node.EndedAttempts.AttemptEnd;
 import io.mortise.zookeeper.internal.node.LockQueue;
 import io.mortise.zookeeper.internal.node.MultiRead.NodeContent;
@@ -15,6 +16,8 @@ import io.mortise.zookeeper.internal.node.NodeData;
 import io.mortise.zookeeper.internal.queue.QueueEffect.AnswerRequest;
 import io.mortise.zookeeper.internal.queue.QueueEffect.EndSession;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ForgetNotifications;
+import io.mortise.zookeeper.internal.queue.QueueEffect.KeepShut;
+import io.mortise.zookeeper.internal.queue.QueueEffect.MarkChange;
 import io.mortise.zookeeper.internal.queue.QueueEffect.NarrowNode;
 import io.mortise.zookeeper.internal.queue.QueueEffect.NotifyEngine;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ReadNodes;
@@ -29,8 +32,10 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
@@ -52,6 +57,9 @@ final class LockRequests {
 
   /** Waiting attempts of this session, by number. */
   final Map<Long, ZooKeeperAttempt> waiting = new LinkedHashMap<>();
+
+  /** At-least times whose marks are being made. */
+  final Set<AtLeastHold> marking = new LinkedHashSet<>();
 
   /** Requests that have not begun. */
   final ArrayDeque<PendingRequest> pending = new ArrayDeque<>();
@@ -113,8 +121,17 @@ final class LockRequests {
     }
   }
 
-  /** Answers that the attempt holds, unless an operator ends it. */
+  /**
+   * Answers that the attempt holds, unless an operator ends it. The mark of an at-least time is
+   * made before.
+   */
   void answerGranted(PendingRequest request, ZooKeeperAttempt attempt) {
+    AtLeastHold atLeast = attempts.atLeast(attempt);
+    if (atLeast != null && atLeast.lacksMark() && !attempts.isEvicted(attempt)) {
+      atLeast.owed.add(request);
+      mark(attempt, atLeast);
+      return;
+    }
     AttemptId id = attempts.id(attempt);
     answer(
         request,
@@ -133,12 +150,152 @@ final class LockRequests {
         && !request.isAnswered()
         && request.attempt().equals(id)) {
       answerGranted(request, attempt);
+      return;
+    }
+    AtLeastHold atLeast = attempts.atLeast(attempt);
+    if (atLeast != null && atLeast.lacksMark()) {
+      atLeast.announces = true;
+      mark(attempt, atLeast);
     } else if (!attempts.isEvicted(attempt)) {
       effects.add(
           new NotifyEngine(
               new SessionNotification.HoldGranted(
                   name, id, attempt.token(), attempt.tokens, attempt.isWanted(), false)));
     }
+  }
+
+  // ---- At-least times ----
+
+  private void mark(ZooKeeperAttempt attempt, AtLeastHold atLeast) {
+    if (!atLeast.isMarking) {
+      atLeast.isMarking = true;
+      marking.add(atLeast);
+      effects.add(new ReadNodes(new ReadPurpose.Marking(attempt), List.of(node(attempt), path)));
+    }
+  }
+
+  /** Makes marks whose requests got no answer. */
+  void markAgain() {
+    for (ZooKeeperAttempt attempt : attempts.unmarked()) {
+      AtLeastHold atLeast = attempts.atLeast(attempt);
+      if (atLeast != null && attempt.name.equals(name) && !attempt.leaving) {
+        mark(attempt, atLeast);
+      }
+    }
+  }
+
+  /** The node of a holder whose at-least time starts was read, and the container. */
+  void markingRead(ReadPurpose.Marking purpose, @Nullable List<NodeContent> nodeContents) {
+    ZooKeeperAttempt attempt = purpose.attempt();
+    AtLeastHold atLeast = attempts.atLeast(attempt);
+    if (atLeast == null) {
+      return;
+    } else if (nodeContents == null) {
+      markingFailed(atLeast);
+    } else if (!isOurs(nodeContents.get(0), attempt)) {
+      removedWhileMarking(attempt, atLeast);
+    } else {
+      AtLeastMark replaced = atLeast.mark();
+      AtLeastMark mark = atLeast.send(attempt, attempts);
+      effects.add(new KeepShut(attempt, nodeContents.get(0), nodeContents.get(1), mark, replaced));
+    }
+  }
+
+  /** The mark of an at-least time was made, or could not be. */
+  void keptShut(KeepShut keeping, Code code) {
+    ZooKeeperAttempt attempt = keeping.attempt();
+    AtLeastHold atLeast = attempts.atLeast(attempt);
+    if (code == Code.SESSIONEXPIRED) {
+      effects.add(new EndSession("the ZooKeeper session expired"));
+    } else if (atLeast == null) {
+      return;
+    } else if (code == Code.OK || code == Code.NODEEXISTS) {
+      // The latter: by an earlier transaction, whose answer was lost.
+      session.atLeastLeft(keeping.mark());
+      atLeast.made(keeping.mark());
+      stopMarking(atLeast);
+      List<PendingRequest> owed = List.copyOf(atLeast.owed);
+      atLeast.owed.clear();
+      // Some were answered meanwhile: that the attempt waits, or in doubt.
+      atLeast.announces |= owed.stream().anyMatch(PendingRequest::isAnswered);
+      owed.forEach(request -> answerGranted(request, attempt));
+      if (atLeast.announces && !attempt.leaving) {
+        announce(attempt);
+      }
+      atLeast.announces = atLeast.lacksMark() && atLeast.announces;
+    } else if (code == Code.BADVERSION) {
+      // The node was rewritten since it was read.
+      stopMarking(atLeast);
+      mark(attempt, atLeast);
+    } else if (code == Code.NONODE) {
+      removedWhileMarking(attempt, atLeast);
+    } else {
+      markingFailed(atLeast);
+    }
+  }
+
+  private void stopMarking(AtLeastHold atLeast) {
+    atLeast.isMarking = false;
+    marking.remove(atLeast);
+  }
+
+  private void markingFailed(AtLeastHold atLeast) {
+    stopMarking(atLeast);
+    List<PendingRequest> owed = List.copyOf(atLeast.owed);
+    atLeast.owed.clear();
+    owed.forEach(request -> fail(request, true, "the connection was lost."));
+  }
+
+  private void removedWhileMarking(ZooKeeperAttempt attempt, AtLeastHold atLeast) {
+    stopMarking(atLeast);
+    atLeast.owed.forEach(this::refuseAsRemoved);
+    atLeast.owed.clear();
+    if (!attempt.leaving) {
+      vanish(attempt);
+    }
+  }
+
+  /** Whether the request is answered once a mark was made. */
+  boolean isOwed(PendingRequest request) {
+    return marking.stream().anyMatch(atLeast -> atLeast.owed.contains(request));
+  }
+
+  /** Requests that are answered once a mark was made. */
+  List<PendingRequest> owed() {
+    return marking.stream().flatMap(atLeast -> atLeast.owed.stream()).toList();
+  }
+
+  /** Whether the hold's end leaves the lock shut, as far as this process knows. */
+  boolean leavesShut(ZooKeeperAttempt attempt) {
+    AtLeastHold atLeast = attempts.atLeast(attempt);
+    if (atLeast == null || atLeast.sent().isEmpty() || atLeast.isTakenBack()) {
+      return false;
+    }
+    AtLeastMark mark = atLeast.mark();
+    return mark == null || atLeast.lacksMark() || !session.atLeastLeft(mark).isZero();
+  }
+
+  /**
+   * The marks that change with the end of a hold.
+   *
+   * @param last the last number that holds; the hold's own if no other holds
+   */
+  MarkChange atEnd(ZooKeeperAttempt attempt, int last) {
+    AtLeastHold atLeast = attempts.atLeast(attempt);
+    if (atLeast == null) {
+      return MarkChange.NONE;
+    }
+    AtLeastMark mark = atLeast.mark();
+    if (!leavesShut(attempt)) {
+      return new MarkChange(atLeast.sent().stream().map(this::path).toList(), null);
+    } else if (mark != null && !atLeast.lacksMark() && last - attempt.seq > 0) {
+      return new MarkChange(List.of(path(mark)), path(mark.upTo(last)));
+    }
+    return MarkChange.NONE;
+  }
+
+  private String path(AtLeastMark mark) {
+    return path + "/" + mark.name();
   }
 
   void leaveQueue(ZooKeeperAttempt attempt) {
@@ -164,6 +321,11 @@ final class LockRequests {
     if (!attempts.isEvicted(attempt)) {
       effects.add(new ForgetNotifications(attempts.id(attempt)));
     }
+    AtLeastHold atLeast = attempts.atLeast(attempt);
+    if (atLeast != null) {
+      stopMarking(atLeast);
+      atLeast.owed.forEach(this::refuseAsRemoved);
+    }
     attempts.marks(attempt).forEach(mark -> effects.add(new RemoveMark(path + "/" + mark)));
     attempts.end(attempt, attemptEnd);
   }
@@ -188,6 +350,13 @@ final class LockRequests {
   /** The longest time after which a waiter should poll. */
   Duration retryAfter() {
     return session.spec().ttl().dividedBy(2);
+  }
+
+  /** The same for a lock that is shut for that time, or is not. */
+  Duration retryAfter(Duration shutFor) {
+    Duration whole = retryAfter();
+    Duration soon = shutFor.plusMillis(1);
+    return shutFor.isZero() || soon.compareTo(whole) > 0 ? whole : soon;
   }
 
   void adjust(PendingRequest request, Request.Adjust adjust, @Nullable ZooKeeperAttempt known) {
@@ -216,8 +385,12 @@ final class LockRequests {
       fail(request, false, "the connection is down.");
     } else {
       current = request;
-      effects.add(new ReadNodes(new ReadPurpose.Narrowing(request, known), List.of(node(known))));
+      readForNarrowing(request, known);
     }
+  }
+
+  private void readForNarrowing(PendingRequest request, ZooKeeperAttempt attempt) {
+    effects.add(new ReadNodes(new ReadPurpose.Narrowing(request, attempt), List.of(node(attempt))));
   }
 
   private void adjusted(PendingRequest request, Request.Adjust adjust, ZooKeeperAttempt attempt) {
@@ -225,6 +398,10 @@ final class LockRequests {
       int next = attempt.next();
       attempt.startAt(next);
       attempt.tokens = Math.min(adjust.tokens(), ZooKeeperAttempt.TOKENS - next);
+    }
+    Duration atLeast = adjust.terms().atLeast();
+    if (atLeast != null) {
+      attempts.startAtLeast(attempt, atLeast);
     }
     answerGranted(request, attempt);
   }
@@ -261,6 +438,8 @@ final class LockRequests {
         adjusted(request, (Request.Adjust) request.request, attempt);
         finish();
       }
+      // The node was rewritten since it was read.
+      case BADVERSION -> readForNarrowing(request, attempt);
       case NONODE -> refuseAsNotHeld(request, attempt);
       case SESSIONEXPIRED -> effects.add(new EndSession("the ZooKeeper session expired"));
       default -> {

@@ -3,8 +3,10 @@ package io.mortise.zookeeper.internal.queue;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply;
 import io.mortise.spi.SessionNotification;
+import io.mortise.zookeeper.internal.node.AtLeastMark;
 import io.mortise.zookeeper.internal.node.LockQueue;
 import io.mortise.zookeeper.internal.node.MultiRead.NodeContent;
+import java.time.Duration;
 import java.util.List;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
@@ -29,6 +31,12 @@ public sealed interface QueueEffect {
     void narrow(LockQueueState queue, NarrowNode effect);
 
     void removeMark(RemoveMark effect);
+
+    void keepShut(LockQueueState queue, KeepShut effect);
+
+    void open(LockQueueState queue, OpenLock effect);
+
+    void listHolders(LockQueueState queue, ListHolders effect);
 
     void removeContainer(LockQueueState queue);
 
@@ -80,11 +88,29 @@ public sealed interface QueueEffect {
   }
 
   /** Removes the node of an attempt. Answered by {@link LockQueueState#onRemoved}. */
-  record RemoveNode(ZooKeeperAttempt attempt, Urgency urgency, RemovalCause cause)
+  record RemoveNode(ZooKeeperAttempt attempt, Urgency urgency, RemovalCause cause, MarkChange marks)
       implements QueueEffect {
+    RemoveNode(ZooKeeperAttempt attempt, Urgency urgency, RemovalCause cause) {
+      this(attempt, urgency, cause, MarkChange.NONE);
+    }
+
     @Override
     public void execute(LockQueueState queue, Executor executor) {
       executor.remove(queue, this);
+    }
+  }
+
+  /**
+   * Nodes that are removed together with that of a hold.
+   *
+   * @param removed paths; those that are gone already do no harm
+   * @param added the mark that is made in their stead, if any
+   */
+  record MarkChange(List<String> removed, @Nullable String added) {
+    static final MarkChange NONE = new MarkChange(List.of(), null);
+
+    public boolean isNone() {
+      return removed.isEmpty() && added == null;
     }
   }
 
@@ -122,8 +148,9 @@ public sealed interface QueueEffect {
     /** The lock exists with another capacity. */
     record CapacityDiffers(int present) implements WithdrawalReason {}
 
-    /** The attempt does not queue, and another one holds. */
-    record HeldByOther(Reply.@Nullable Holder holder) implements WithdrawalReason {}
+    /** The attempt does not queue, and another one holds, or the lock is shut. */
+    record HeldByOther(Reply.@Nullable Holder holder, Duration retryAfter)
+        implements WithdrawalReason {}
   }
 
   /** Rewrites an attempt's node with the same data, to notify its watchers. */
@@ -146,6 +173,42 @@ public sealed interface QueueEffect {
     @Override
     public void execute(LockQueueState queue, Executor executor) {
       executor.narrow(queue, this);
+    }
+  }
+
+  /**
+   * Makes the mark of an at-least time. The same transaction signs the hold's node and the
+   * container, so that no waiter takes the removal of the node for its turn. Answered by {@link
+   * LockQueueState#onKeptShut}.
+   *
+   * @param replaced the mark of an earlier start, which goes with it
+   */
+  record KeepShut(
+      ZooKeeperAttempt attempt,
+      NodeContent content,
+      NodeContent container,
+      AtLeastMark mark,
+      @Nullable AtLeastMark replaced)
+      implements QueueEffect {
+    @Override
+    public void execute(LockQueueState queue, Executor executor) {
+      executor.keepShut(queue, this);
+    }
+  }
+
+  /** Removes marks of at-least times that are over. Answered by {@link LockQueueState#onOpened}. */
+  record OpenLock(QueueLook look, List<AtLeastMark> marks) implements QueueEffect {
+    @Override
+    public void execute(LockQueueState queue, Executor executor) {
+      executor.open(queue, this);
+    }
+  }
+
+  /** Lists the queue before a hold ends. Answered by {@link LockQueueState#onHoldersListed}. */
+  record ListHolders(ZooKeeperAttempt attempt, Urgency urgency) implements QueueEffect {
+    @Override
+    public void execute(LockQueueState queue, Executor executor) {
+      executor.listHolders(queue, this);
     }
   }
 
@@ -200,6 +263,9 @@ public sealed interface QueueEffect {
 
     /** The node of a holder that is to take less from now on. */
     record Narrowing(PendingRequest request, ZooKeeperAttempt attempt) implements ReadPurpose {}
+
+    /** The node of a holder whose at-least time starts, and the container. */
+    record Marking(ZooKeeperAttempt attempt) implements ReadPurpose {}
 
     /** The nodes of the first holders, and of our attempts that should hold by now. */
     record Looking(QueueLook look) implements ReadPurpose {}

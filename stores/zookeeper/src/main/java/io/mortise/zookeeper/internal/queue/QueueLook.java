@@ -2,6 +2,7 @@ package io.mortise.zookeeper.internal.queue;
 
 import io.mortise.spi.Reply;
 import io.mortise.zookeeper.internal.node.LockQueue;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -21,6 +22,14 @@ public final class QueueLook {
   final List<ZooKeeperAttempt> holding = new ArrayList<>();
 
   LockQueue queue = LockQueue.of(List.of(), 1);
+
+  /**
+   * How long at-least times keep the lock shut, as far as this process knows; zero if they do not.
+   */
+  Duration shutFor = Duration.ZERO;
+
+  /** Whether the lock would be ours if it was not shut. */
+  boolean heldUp;
 
   /** Whether the first waiter is ours. */
   boolean waits;

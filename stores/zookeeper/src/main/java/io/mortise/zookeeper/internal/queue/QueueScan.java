@@ -3,6 +3,7 @@ package io.mortise.zookeeper.internal.queue;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
+import io.mortise.zookeeper.internal.node.AtLeastMark;
 import io.mortise.zookeeper.internal.node.LockQueue;
 import io.mortise.zookeeper.internal.node.MultiRead.NodeContent;
 import io.mortise.zookeeper.internal.node.NodeData;
@@ -11,6 +12,7 @@ import io.mortise.zookeeper.internal.queue.QueueEffect.LeaveNotes;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ListNodes;
 import io.mortise.zookeeper.internal.queue.QueueEffect.NotesPurpose;
 import io.mortise.zookeeper.internal.queue.QueueEffect.NotifyEngine;
+import io.mortise.zookeeper.internal.queue.QueueEffect.OpenLock;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ReadNodes;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ReadPurpose;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ReadQueue;
@@ -20,6 +22,7 @@ import io.mortise.zookeeper.internal.queue.QueueEffect.WatchOwnNode;
 import io.mortise.zookeeper.internal.queue.QueueEffect.WatchSuccessors;
 import io.mortise.zookeeper.internal.queue.QueueEffect.WithdrawalReason;
 import io.mortise.zookeeper.internal.queue.ZooKeeperAttempt.NodeState;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -48,6 +51,10 @@ import org.jspecify.annotations.Nullable;
  * this very session. The first waiter knows that the node before its own holds. It reads and
  * watches its own node at once. So it holds as soon as the removal of the holder's node is
  * reported: a removal of its own node would have been reported before.
+ *
+ * <p><b>At-least times.</b> Each list shows their marks, which are counted from then on; those that
+ * are over are removed, and the queue is listed again. A hold with a mark has a signed node, and a
+ * removal of it is no proof that the next attempt holds: the queue is listed.
  */
 final class QueueScan {
   /** The largest queue that a newcomer lists. */
@@ -115,6 +122,10 @@ final class QueueScan {
       // No watch will call them.
       requests.watches.called(watch.node().seq());
     }
+    if (NodeData.isTimed(nodeContent.data())) {
+      // The removal of that node leaves the lock shut.
+      requests.watches.forgetNext();
+    }
     Arrival arrival = watch.arrival();
     if (arrival == null) {
       if (stat == null) {
@@ -139,10 +150,22 @@ final class QueueScan {
    */
   private void queue(
       PendingRequest request, ZooKeeperAttempt attempt, int before, Reply.@Nullable Holder holder) {
+    queue(request, attempt, before, holder, Duration.ZERO);
+  }
+
+  private void queue(
+      PendingRequest request,
+      ZooKeeperAttempt attempt,
+      int before,
+      Reply.@Nullable Holder holder,
+      Duration shutFor) {
     requests.answer(
         request,
         new Reply.Queued(
-            requests.attempts.id(attempt), Math.max(0, before - 1), holder, requests.retryAfter()));
+            requests.attempts.id(attempt),
+            Math.max(0, before - 1),
+            holder,
+            requests.retryAfter(shutFor)));
     requests.finish();
   }
 
@@ -279,7 +302,11 @@ final class QueueScan {
     }
     LockQueue queue = LockQueue.of(children, attempt.capacity());
     boolean waits = requests.waiting.containsKey(attempt.number) && !attempt.leaving;
-    if (waits && stat != null && queue.indexOf(attempt.seq) == 0 && requests.isOurs(own, attempt)) {
+    if (waits
+        && stat != null
+        && queue.indexOf(attempt.seq) == 0
+        && queue.grantable() > 0
+        && requests.isOurs(own, attempt)) {
       requests.grant(attempt, stat.getCzxid(), queue.size() - 1);
       requests.announce(attempt);
       endLook();
@@ -295,7 +322,10 @@ final class QueueScan {
     ZooKeeperAttempt attempt = confirming.attempt();
     Stat own = nodeContents == null ? null : nodeContents.get(0).stat();
     Stat container = nodeContents == null ? null : nodeContents.get(1).stat();
-    if (nodeContents == null || container == null || nodeContents.get(2).stat() != null) {
+    if (nodeContents == null
+        || container == null
+        || nodeContents.get(2).stat() != null
+        || NodeData.isTimed(nodeContents.get(1).data())) {
       lookAgain = true;
     } else if (attempt.state() == NodeState.WAITING && !attempt.leaving) {
       if (own == null || !requests.isOurs(nodeContents.get(0), attempt)) {
@@ -356,13 +386,19 @@ final class QueueScan {
     }
     int capacity = requests.waiting.values().iterator().next().capacity();
     look.queue = LockQueue.of(children == null ? List.of() : children, capacity);
+    List<AtLeastMark> over = observeAtLeast(look);
+    if (!over.isEmpty()) {
+      requests.effects.add(new OpenLock(look, over));
+      return;
+    }
     placeAll(look);
     // With permits, any change may be the turn of the first waiter.
-    boolean all = capacity != Mode.SHARERS && look.waits;
+    boolean all = (capacity != Mode.SHARERS && look.waits) || look.heldUp;
     lookAgain |= all && !look.watching;
     watchesAll = all;
     boolean told = look.waits || asking(look) != null;
-    look.heads = told ? Math.min(look.queue.holding(), MOST_HEADS) : 0;
+    // A lock that is shut may have holders that are not seen as such.
+    look.heads = told ? Math.min(look.queue.holdingOnceOpen(), MOST_HEADS) : 0;
     List<String> paths = new ArrayList<>();
     for (int i = 0; i < look.heads; i++) {
       paths.add(requests.path + "/" + look.queue.place(i).node());
@@ -372,6 +408,29 @@ final class QueueScan {
       seen(look, List.of());
     } else {
       requests.effects.add(new ReadNodes(new ReadPurpose.Looking(look), paths));
+    }
+  }
+
+  /** Counts all at-least times of the lock. Returns those that are over, and keep it shut. */
+  private List<AtLeastMark> observeAtLeast(QueueLook look) {
+    List<AtLeastMark> over = new ArrayList<>();
+    for (AtLeastMark mark : look.queue.lastMarks()) {
+      Duration left = requests.session.atLeastLeft(mark);
+      if (look.queue.isShutBy(mark) && left.isZero()) {
+        over.addAll(look.queue.marks(mark.seq()));
+      } else if (look.queue.isShutBy(mark) && left.compareTo(look.shutFor) > 0) {
+        look.shutFor = left;
+      }
+    }
+    return over;
+  }
+
+  /** Marks were removed, or others have done so. */
+  void opened(OpenLock opening, Code code) {
+    if (code != Code.OK && code != Code.NONODE) {
+      failLook(opening.look());
+    } else {
+      requests.effects.add(new ListNodes(new QueueLook(opening.look().requester, watchesAll)));
     }
   }
 
@@ -385,14 +444,21 @@ final class QueueScan {
       int index = queue.indexOf(attempt.seq);
       if (index < 0) {
         look.missing.add(attempt);
-      } else if (index < queue.holding()) {
+      } else if (index < queue.grantable()) {
         look.holding.add(attempt);
       } else if (attempt.queues) {
-        look.waits |= index == queue.holding();
+        look.waits |= index == queue.holding() || index == queue.holdingOnceOpen();
+        if (index < queue.holdingOnceOpen()) {
+          // It is called by any change of the queue.
+          look.heldUp = true;
+          requests.watches.watchesNothing(attempt);
+          continue;
+        }
         int before = queue.watched(index, attempt.isShared());
         int seq = queue.place(before).seq();
         if (!requests.watches.watches(attempt, seq)) {
-          if (index == 1 && attempt.isExclusive()) {
+          boolean isNext = index == 1 && queue.holding() > 0 && !queue.hasAtLeast();
+          if (isNext && attempt.isExclusive()) {
             int successors = queue.size() - 2;
             watchOwn(
                 attempt, seq, successors > 0 ? OptionalInt.of(successors) : OptionalInt.empty());
@@ -449,7 +515,7 @@ final class QueueScan {
       NodeData.AttemptData attemptData = NodeData.attempt(nodeContents.get(i).data());
       Stat stat = nodeContents.get(i).stat();
       if (attemptData != null && stat != null) {
-        if (look.holder == null) {
+        if (look.holder == null && i < look.queue.holding()) {
           look.holder = holder(attemptData, stat);
         }
         if (look.waits || tries) {
@@ -466,12 +532,20 @@ final class QueueScan {
     ZooKeeperAttempt attempt = asking(look);
     if (request != null && attempt == null) {
       // It was granted and answered, or its node has vanished.
-      requests.refuseAsRemoved(request);
+      if (!requests.isOwed(request)) {
+        requests.refuseAsRemoved(request);
+      }
       requests.finish();
     } else if (request != null && attempt != null && attempt.queues) {
-      queue(request, attempt, Math.max(0, look.queue.indexOf(attempt.seq)), look.holder);
+      // Nobody is about to hold a lock that is shut.
+      int next = look.shutFor.isZero() ? 0 : 1;
+      int before = Math.max(0, look.queue.indexOf(attempt.seq)) + next;
+      queue(request, attempt, before, look.holder, look.shutFor);
     } else if (request != null && attempt != null) {
-      requests.withdraw(request, attempt, new WithdrawalReason.HeldByOther(look.holder));
+      requests.withdraw(
+          request,
+          attempt,
+          new WithdrawalReason.HeldByOther(look.holder, requests.retryAfter(look.shutFor)));
     }
     endLook();
   }

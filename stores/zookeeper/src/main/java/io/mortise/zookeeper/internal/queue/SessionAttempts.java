@@ -12,6 +12,7 @@ import io.mortise.zookeeper.internal.node.EndedAttempts;
 import io.mortise.zookeeper.internal.node.EndedAttempts.AttemptEnd;
 import io.mortise.zookeeper.internal.node.LockQueue;
 import io.mortise.zookeeper.internal.queue.ZooKeeperAttempt.NodeState;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -37,6 +38,9 @@ public final class SessionAttempts {
 
   /** Holders that take less than their nodes tell, by number. */
   private final Map<Long, Narrowing> narrowings = new HashMap<>();
+
+  /** The at-least times of attempts, by number. */
+  private final Map<Long, AtLeastHold> atLeasts = new HashMap<>();
 
   /** Looks at queues in flight that may bring a notification. */
   private int looks;
@@ -128,6 +132,21 @@ public final class SessionAttempts {
     return narrowing == null ? List.of() : narrowing.sent;
   }
 
+  /** Starts an at-least time of an attempt, or starts it again. */
+  void startAtLeast(ZooKeeperAttempt attempt, Duration length) {
+    AtLeastHold present = atLeasts.get(attempt.number);
+    if (present == null) {
+      atLeasts.put(attempt.number, new AtLeastHold(length));
+    } else {
+      present.restart(length);
+    }
+  }
+
+  /** The at-least time of an attempt; null if it has none. */
+  @Nullable AtLeastHold atLeast(ZooKeeperAttempt attempt) {
+    return atLeasts.get(attempt.number);
+  }
+
   void add(ZooKeeperAttempt attempt) {
     attempts.add(attempt);
   }
@@ -135,6 +154,7 @@ public final class SessionAttempts {
   /** The attempt has no node, and counts as never made. */
   void discard(ZooKeeperAttempt attempt) {
     attempts.remove(attempt);
+    atLeasts.remove(attempt.number);
     evicted.remove(attempt.number);
   }
 
@@ -142,6 +162,7 @@ public final class SessionAttempts {
   void end(ZooKeeperAttempt attempt, AttemptEnd attemptEnd) {
     attempts.remove(attempt);
     narrowings.remove(attempt.number);
+    atLeasts.remove(attempt.number);
     AttemptEnd remembered = attemptEnd;
     if (evicted.remove(attempt.number)) {
       remembered = attempt.wasHeld() ? AttemptEnd.HOLD_EVICTED : AttemptEnd.WAIT_EVICTED;
@@ -167,6 +188,7 @@ public final class SessionAttempts {
   public void over() {
     evicted.clear();
     narrowings.clear();
+    atLeasts.clear();
     for (ZooKeeperAttempt attempt : attempts.all()) {
       if (attempt.wasHeld()) {
         endedAttempts.add(attempt.number, attempt.name, AttemptEnd.HOLD_TAKEN);
@@ -216,6 +238,22 @@ public final class SessionAttempts {
         .filter(attempt -> attempt.state() == NodeState.DOUBT)
         .map(attempt -> attempt.name)
         .collect(Collectors.toCollection(LinkedHashSet::new));
+  }
+
+  /** Holders whose engine hears of the grant once a mark was made, which failed. */
+  List<ZooKeeperAttempt> unmarked() {
+    return attempts.all().stream()
+        .filter(
+            attempt -> {
+              AtLeastHold atLeast = atLeast(attempt);
+              return atLeast != null && atLeast.announces && !atLeast.isMarking;
+            })
+        .toList();
+  }
+
+  /** The locks that have such attempts. */
+  public Set<LockName> namesUnmarked() {
+    return unmarked().stream().map(attempt -> attempt.name).collect(Collectors.toSet());
   }
 
   void lookBegins() {

@@ -1,6 +1,8 @@
 package io.mortise.zookeeper.internal.queue;
 
 import io.mortise.spi.SessionSpec;
+import io.mortise.zookeeper.internal.node.AtLeastMark;
+import java.time.Duration;
 
 /** The properties of a session that its queues read, and cannot change. */
 public interface SessionFacts {
@@ -14,6 +16,13 @@ public interface SessionFacts {
 
   /** The number of the ZooKeeper session that owns the nodes of the session. */
   long zooKeeperSession();
+
+  /**
+   * Records an at-least time that was read, or whose start was written, just now.
+   *
+   * @return how long this process must still know of it
+   */
+  Duration atLeastLeft(AtLeastMark mark);
 
   /** The part of a token above its lower 16 bits, for the node that this transaction created. */
   long tokenRank(long czxid);

@@ -2,7 +2,12 @@ package io.mortise.zookeeper.internal.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
+import io.mortise.spi.SessionId;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -73,6 +78,37 @@ class LockQueueTest {
     assertThat(LockQueue.QueueNode.parse(LockQueue.narrowed(1, 0)).weight())
         .as("as earlier versions read it")
         .isZero();
+  }
+
+  @Test
+  void givenAtLeastTimeOfAnEndedHold_thenThoseThatHeldGoOn_andNobodyBehindItIsGranted() {
+    AttemptId attempt = new AttemptId(SessionId.random(new SecureRandom()), 7);
+    AtLeastMark mark = new AtLeastMark(1, 1, 2, Duration.ofSeconds(5), attempt);
+    assertThat(AtLeastMark.parse(mark.name())).isEqualTo(mark);
+    assertThat(AtLeastMark.parse("least-1-1-2-5")).isNull();
+    List<String> nodes =
+        List.of("1-0000000000", "1-0000000002", "1-0000000003", mark.upTo(2).name());
+
+    LockQueue shut = LockQueue.of(nodes, EX);
+
+    assertThat(shut.size()).isEqualTo(3);
+    assertThat(shut.isShutBy(shut.lastMarks().get(0))).isTrue();
+    assertThat(shut.holding()).isEqualTo(2);
+    assertThat(shut.grantable()).isEqualTo(1);
+    assertThat(shut.holdingOnceOpen()).isEqualTo(3);
+    List<String> held = new ArrayList<>(nodes);
+    held.add("1-0000000001");
+    assertThat(LockQueue.of(held, EX).grantable()).as("the hold goes on").isEqualTo(4);
+  }
+
+  @Test
+  void givenSeveralStarts_thenTheLastCounts() {
+    AttemptId attempt = new AttemptId(SessionId.random(new SecureRandom()), 7);
+    AtLeastMark first = new AtLeastMark(1, 1, 1, Duration.ofSeconds(5), attempt);
+    AtLeastMark last = new AtLeastMark(1, 1, 2, Duration.ofSeconds(5), attempt);
+    LockQueue queue = LockQueue.of(List.of(last.name(), first.name()), EX);
+    assertThat(queue.lastMarks()).containsExactly(last);
+    assertThat(queue.marks(1)).containsExactlyInAnyOrder(first, last);
   }
 
   @Test

@@ -12,6 +12,7 @@ import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
+import io.mortise.zookeeper.internal.node.AtLeastMark;
 import io.mortise.zookeeper.internal.node.AttemptIndex;
 import io.mortise.zookeeper.internal.node.LockQueue;
 import io.mortise.zookeeper.internal.node.MultiRead.NodeContent;
@@ -78,6 +79,11 @@ class LockQueueStateTest {
     @Override
     public long zooKeeperSession() {
       return OURS;
+    }
+
+    @Override
+    public Duration atLeastLeft(AtLeastMark mark) {
+      return mark.length();
     }
 
     @Override

@@ -1,18 +1,20 @@
 package io.mortise.zookeeper.internal.queue;
 
 import io.mortise.spi.AttemptId;
+import io.mortise.spi.time.Ticker;
+import io.mortise.zookeeper.internal.node.AtLeastMark;
 import io.mortise.zookeeper.internal.node.AttemptIndex;
 import io.mortise.zookeeper.internal.node.LockQueue;
 import io.mortise.zookeeper.internal.node.MultiRead.NodeContent;
 import io.mortise.zookeeper.internal.node.NodeData;
 import io.mortise.zookeeper.internal.node.NodeLayout;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.BiConsumer;
-import java.util.stream.Stream;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Watcher.Event.EventType;
 import org.apache.zookeeper.data.Stat;
@@ -38,12 +40,24 @@ final class SimulatedQueue {
   private final Map<Integer, List<Long>> watchers = new HashMap<>();
 
   private final List<Long> childWatchers = new ArrayList<>();
+
+  /** When each mark of an at-least time was made. */
+  private final Map<AtLeastMark, Long> leasts = new HashMap<>();
+
+  /** Times that keep the lock shut, by the true clock. */
+  private final List<ShutTime> shutTimes = new ArrayList<>();
+
+  private final Ticker ticker;
+  private boolean isTimed;
   private int nextSeq;
   private long zxid = 1_000;
   private long pzxid;
 
   /** An event, and the transaction that caused it; the number is null for the container. */
   record WatchEvent(EventType type, @Nullable Integer seq, long zxid) {}
+
+  /** No attempt behind this number may be granted until then. */
+  private record ShutTime(long until, int last) {}
 
   /** One node. */
   private static final class QueueMember {
@@ -53,6 +67,7 @@ final class SimulatedQueue {
     final long czxid;
     byte[] data;
     long mzxid;
+    int version;
 
     QueueMember(int weight, int seq, long owner, long czxid, byte[] data) {
       this.weight = weight;
@@ -68,13 +83,15 @@ final class SimulatedQueue {
       stat.setCzxid(czxid);
       stat.setMzxid(mzxid);
       stat.setEphemeralOwner(owner);
+      stat.setVersion(version);
       return new NodeContent(data, stat);
     }
   }
 
-  SimulatedQueue(String path, int capacity, BiConsumer<Long, WatchEvent> events) {
+  SimulatedQueue(String path, int capacity, Ticker ticker, BiConsumer<Long, WatchEvent> events) {
     this.path = path;
     this.capacity = capacity;
+    this.ticker = ticker;
     this.events = events;
   }
 
@@ -83,6 +100,11 @@ final class SimulatedQueue {
   }
 
   int size() {
+    return members.size() + marks.size() + leasts.size();
+  }
+
+  /** The number of nodes that go with their sessions. */
+  int ephemerals() {
     return members.size() + marks.size();
   }
 
@@ -106,24 +128,110 @@ final class SimulatedQueue {
     zxid++;
     member.data = data;
     member.mzxid = zxid;
+    member.version++;
     tell(seq, EventType.NodeDataChanged);
     return Code.OK;
   }
 
   /** Writes a node, and creates a mark, which takes a number too; or does nothing. */
-  Code narrow(int seq, byte[] data, String mark, long owner) {
-    if (!members.containsKey(seq)) {
-      return Code.NONODE;
+  Code narrow(int seq, NodeContent read, String mark, long owner) {
+    Code code = check(seq, read);
+    if (code != Code.OK || marks.containsKey(mark)) {
+      return code == Code.OK ? Code.NODEEXISTS : code;
     }
-    if (marks.containsKey(mark)) {
-      return Code.NODEEXISTS;
-    }
-    write(seq, data);
+    write(seq, read.data());
     pzxid = zxid;
     nextSeq++;
     marks.put(mark, owner);
     tellChildren();
     return Code.OK;
+  }
+
+  private Code check(int seq, NodeContent read) {
+    QueueMember member = members.get(seq);
+    if (member == null) {
+      return Code.NONODE;
+    }
+    return member.version == read.version() ? Code.OK : Code.BADVERSION;
+  }
+
+  /** Signs a hold's node and the container, and makes a mark; or does nothing. */
+  Code keepShut(int seq, NodeContent read, AtLeastMark mark, @Nullable AtLeastMark replaced) {
+    Code code = check(seq, read);
+    if (code != Code.OK || leasts.containsKey(mark)) {
+      return code == Code.OK ? Code.NODEEXISTS : code;
+    }
+    write(seq, NodeData.timed(read.data()));
+    isTimed = true;
+    pzxid = zxid;
+    nextSeq++;
+    leasts.put(mark, ticker.nanos());
+    leasts.keySet().removeIf(old -> old.equals(replaced));
+    tellChildren();
+    return Code.OK;
+  }
+
+  /** Removes a hold's node, and changes its marks. */
+  Code end(int seq, QueueEffect.MarkChange change) {
+    List<AtLeastMark> removed =
+        leasts.keySet().stream()
+            .filter(mark -> change.removed().contains(path + "/" + mark.name()))
+            .toList();
+    String added = change.added();
+    if (added == null) {
+      removed.forEach(leasts::remove);
+    }
+    Code code = delete(seq, false);
+    if (added != null && code == Code.OK && !removed.isEmpty()) {
+      nextSeq++;
+      leasts.put(AtLeastMark.parse(NodeLayout.last(added)), leasts.remove(removed.get(0)));
+      tellChildren();
+    }
+    return code;
+  }
+
+  /** Removes marks. */
+  Code open(List<AtLeastMark> over) {
+    boolean some = leasts.keySet().removeAll(over);
+    if (some) {
+      zxid++;
+      pzxid = zxid;
+      tellChildren();
+    }
+    return some ? Code.OK : Code.NONODE;
+  }
+
+  /** Whether the end of this attempt's hold would not keep the lock shut. */
+  boolean lacksMark(AttemptId attempt) {
+    return members.values().stream()
+            .anyMatch(member -> attempt.equals(NodeData.attempt(member.data).attempt()))
+        && leasts.keySet().stream().noneMatch(mark -> mark.attempt().equals(attempt));
+  }
+
+  boolean isShut() {
+    return leasts.keySet().stream().anyMatch(mark -> !members.containsKey(mark.seq()));
+  }
+
+  /** Whether an attempt may be granted, as far as at-least times of ended holds tell. */
+  boolean mayBeGranted(AttemptId attempt) {
+    long now = ticker.nanos();
+    return members.values().stream()
+        .filter(member -> attempt.equals(NodeData.attempt(member.data).attempt()))
+        .allMatch(
+            member ->
+                shutTimes.stream().noneMatch(time -> time.until > now && member.seq > time.last));
+  }
+
+  /** Notes for how long the end of a hold leaves the lock shut. */
+  private void ends(int seq, int last) {
+    leasts.entrySet().stream()
+        .filter(least -> least.getKey().seq() == seq)
+        .max(Comparator.comparingLong(least -> least.getKey().start()))
+        .filter(least -> least.getKey().length().toMillis() > 1)
+        .ifPresent(
+            least ->
+                shutTimes.add(
+                    new ShutTime(least.getValue() + least.getKey().length().toNanos(), last)));
   }
 
   void removeMark(String mark) {
@@ -134,12 +242,19 @@ final class SimulatedQueue {
     }
   }
 
+  /** A hold ends, and its node is that of the session's next attempt. */
+  void reuse(int seq, byte[] data) {
+    ends(seq, seq - 1);
+    write(seq, data);
+  }
+
   Code delete(int seq, boolean marked) {
     if (!members.containsKey(seq)) {
       return Code.NONODE;
     }
     zxid++;
     pzxid = zxid;
+    ends(seq, holders().stream().reduce(seq, Math::max));
     members.remove(seq);
     // The write of a mark and the removal are one transaction: only the first is reported.
     tell(seq, marked ? EventType.NodeDataChanged : EventType.NodeDeleted);
@@ -181,16 +296,22 @@ final class SimulatedQueue {
     return members.keySet().stream().limit(holding).toList();
   }
 
+  /** The numbers of the nodes whose attempts may be granted. */
+  List<Integer> grantable() {
+    int grantable = LockQueue.of(children(), capacity).grantable();
+    return members.keySet().stream().limit(grantable).toList();
+  }
+
   /** The numbers of the nodes that do not hold. */
   List<Integer> waiters() {
     return members.keySet().stream().skip(holders().size()).toList();
   }
 
   List<String> children() {
-    return Stream.concat(
-            members.values().stream().map(member -> LockQueue.node(member.weight, member.seq)),
-            marks.keySet().stream())
-        .toList();
+    List<String> all = new ArrayList<>(marks.keySet());
+    members.values().forEach(member -> all.add(LockQueue.node(member.weight, member.seq)));
+    leasts.keySet().forEach(mark -> all.add(mark.name()));
+    return all;
   }
 
   /** The container, or a node in it. */
@@ -199,7 +320,8 @@ final class SimulatedQueue {
       Stat stat = new Stat();
       stat.setNumChildren(size());
       stat.setPzxid(pzxid);
-      return new NodeContent(NodeData.capacity(capacity), stat);
+      byte[] data = NodeData.capacity(capacity);
+      return new NodeContent(isTimed ? NodeData.timed(data) : data, stat);
     }
     return read(LockQueue.QueueNode.parse(NodeLayout.last(node)).seq());
   }

@@ -8,6 +8,9 @@ import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
+import io.mortise.spi.time.Ticker;
+import io.mortise.support.internal.session.AtLeastMonitor;
+import io.mortise.zookeeper.internal.node.AtLeastMark;
 import io.mortise.zookeeper.internal.node.AttemptIndex;
 import io.mortise.zookeeper.internal.node.MultiRead.NodeContent;
 import io.mortise.zookeeper.internal.node.NodeData;
@@ -17,10 +20,13 @@ import io.mortise.zookeeper.internal.queue.QueueEffect.CreateNode;
 import io.mortise.zookeeper.internal.queue.QueueEffect.EndForeign;
 import io.mortise.zookeeper.internal.queue.QueueEffect.EndSession;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ForgetNotifications;
+import io.mortise.zookeeper.internal.queue.QueueEffect.KeepShut;
 import io.mortise.zookeeper.internal.queue.QueueEffect.LeaveNotes;
+import io.mortise.zookeeper.internal.queue.QueueEffect.ListHolders;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ListNodes;
 import io.mortise.zookeeper.internal.queue.QueueEffect.NarrowNode;
 import io.mortise.zookeeper.internal.queue.QueueEffect.NotifyEngine;
+import io.mortise.zookeeper.internal.queue.QueueEffect.OpenLock;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ReadNodes;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ReadQueue;
 import io.mortise.zookeeper.internal.queue.QueueEffect.RemoveMark;
@@ -59,6 +65,7 @@ final class SimulatedSession implements SessionFacts, QueueEffect.Executor {
   private final NotesBoard notesBoard;
   private final Consumer<SessionNotification> engine;
   private final SessionAttempts attempts;
+  private final AtLeastMonitor atLeastMonitor;
   private final SoleUserCache soleUserCache = new SoleUserCache();
 
   /** Writes that have not been sent yet. */
@@ -111,6 +118,7 @@ final class SimulatedSession implements SessionFacts, QueueEffect.Executor {
       long number,
       SimulatedQueue server,
       RandomGenerator random,
+      Ticker ticker,
       NotesBoard notesBoard,
       Consumer<SessionNotification> engine) {
     this.spec = new SessionSpec(id, Duration.ofSeconds(10), new ClientLabel("host", 1, "sim"));
@@ -120,6 +128,7 @@ final class SimulatedSession implements SessionFacts, QueueEffect.Executor {
     this.notesBoard = notesBoard;
     this.engine = engine;
     this.attempts = new SessionAttempts(id);
+    this.atLeastMonitor = new AtLeastMonitor(ticker);
   }
 
   // ---- The state that the queue reads ----
@@ -146,6 +155,11 @@ final class SimulatedSession implements SessionFacts, QueueEffect.Executor {
   @Override
   public long zooKeeperSession() {
     return number;
+  }
+
+  @Override
+  public Duration atLeastLeft(AtLeastMark mark) {
+    return atLeastMonitor.left(mark.attempt(), mark.start(), mark.length());
   }
 
   @Override
@@ -243,7 +257,7 @@ final class SimulatedSession implements SessionFacts, QueueEffect.Executor {
     boolean children = watchesChildren;
     soleUserCache.forget();
     boolean inDoubt = !attempts.namesInDoubt().isEmpty();
-    if (queue != null || inDoubt) {
+    if (queue != null || inDoubt || !attempts.namesUnmarked().isEmpty()) {
       step(present(), to -> to.onReconnected(inDoubt));
     }
     server.watchAgain(again, children, seen, number);
@@ -384,7 +398,7 @@ final class SimulatedSession implements SessionFacts, QueueEffect.Executor {
         gathered.add(
             new SimulatedRequest(
                 () -> {
-                  server.write(previous.seq, NodeData.bytes(effect.data()));
+                  server.reuse(previous.seq, NodeData.bytes(effect.data()));
                   return () -> {
                     step(to, queue -> queue.onRemoved(removal, Code.OK, true));
                     then.accept(new CreateResult.TakenOver(previous));
@@ -410,7 +424,10 @@ final class SimulatedSession implements SessionFacts, QueueEffect.Executor {
     SimulatedRequest request =
         new SimulatedRequest(
             () -> {
-              Code code = server.delete(seq, marked);
+              Code code =
+                  effect.marks().isNone()
+                      ? server.delete(seq, marked)
+                      : server.end(seq, effect.marks());
               return () -> step(to, queue -> queue.onRemoved(effect, code, false));
             },
             lost,
@@ -434,7 +451,7 @@ final class SimulatedSession implements SessionFacts, QueueEffect.Executor {
     ask(
         () -> {
           String mark = NodeLayout.last(effect.mark());
-          Code code = server.narrow(effect.attempt().seq, effect.content().data(), mark, number);
+          Code code = server.narrow(effect.attempt().seq, effect.content(), mark, number);
           return () -> step(to, queue -> queue.onNarrowed(effect, code));
         },
         () -> step(to, queue -> queue.onNarrowed(effect, Code.CONNECTIONLOSS)));
@@ -448,6 +465,38 @@ final class SimulatedSession implements SessionFacts, QueueEffect.Executor {
           return () -> {};
         },
         () -> timers.add(() -> removeMark(effect)));
+  }
+
+  @Override
+  public void keepShut(LockQueueState to, KeepShut effect) {
+    ask(
+        () -> {
+          Code code =
+              server.keepShut(
+                  effect.attempt().seq, effect.content(), effect.mark(), effect.replaced());
+          return () -> step(to, queue -> queue.onKeptShut(effect, code));
+        },
+        () -> step(to, queue -> queue.onKeptShut(effect, Code.CONNECTIONLOSS)));
+  }
+
+  @Override
+  public void open(LockQueueState to, OpenLock effect) {
+    ask(
+        () -> {
+          Code code = server.open(effect.marks());
+          return () -> step(to, queue -> queue.onOpened(effect, code));
+        },
+        () -> step(to, queue -> queue.onOpened(effect, Code.CONNECTIONLOSS)));
+  }
+
+  @Override
+  public void listHolders(LockQueueState to, ListHolders effect) {
+    ask(
+        () -> {
+          List<String> children = server.children();
+          return () -> step(to, queue -> queue.onHoldersListed(effect, children));
+        },
+        () -> step(to, queue -> queue.onHoldersListed(effect, null)));
   }
 
   @Override
