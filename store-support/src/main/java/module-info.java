@@ -41,7 +41,7 @@ module io.mortise.support {
       io.mortise.testkit;
 
   provides io.mortise.internal.outer.OuterLockProvider with
-      io.mortise.support.outer.OuterLockStore.Provider;
+      io.mortise.support.outer.OuterLockStoreProvider;
   provides io.mortise.spi.LockStoreProvider with
       io.mortise.support.memory.MemStoreProvider;
 }

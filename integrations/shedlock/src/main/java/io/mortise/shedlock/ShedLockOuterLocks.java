@@ -2,6 +2,7 @@ package io.mortise.shedlock;
 
 import io.mortise.OuterLocks;
 import io.mortise.annotation.Beta;
+import io.mortise.spi.time.Ticker;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
@@ -78,7 +79,7 @@ public final class ShedLockOuterLocks implements OuterLocks {
 
     @Override
     public boolean tryLock() {
-      heldUntil = System.nanoTime() + atMost.toNanos();
+      heldUntil = Ticker.SYSTEM.nanos() + atMost.toNanos();
       held =
           provider
               .lock(new LockConfiguration(ClockProvider.now(), name, atMost, Duration.ZERO))
@@ -88,9 +89,9 @@ public final class ShedLockOuterLocks implements OuterLocks {
 
     @Override
     public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
-      long deadline = System.nanoTime() + unit.toNanos(time);
+      long deadline = Ticker.SYSTEM.nanos() + unit.toNanos(time);
       while (!tryLock()) {
-        if (deadline - System.nanoTime() <= 0) {
+        if (deadline - Ticker.SYSTEM.nanos() <= 0) {
           return false;
         }
         TimeUnit.MILLISECONDS.sleep(POLL_MILLIS);
@@ -100,7 +101,7 @@ public final class ShedLockOuterLocks implements OuterLocks {
 
     /** Extends the lock. Returns whether it is still held. */
     boolean extend() {
-      long until = System.nanoTime() + atMost.toNanos();
+      long until = Ticker.SYSTEM.nanos() + atMost.toNanos();
       try {
         Optional<SimpleLock> extended =
             Objects.requireNonNull(held, "held").extend(atMost, Duration.ZERO);
@@ -108,10 +109,10 @@ public final class ShedLockOuterLocks implements OuterLocks {
         heldUntil = until;
         return extended.isPresent();
       } catch (UnsupportedOperationException e) {
-        return heldUntil - System.nanoTime() > 0;
+        return heldUntil - Ticker.SYSTEM.nanos() > 0;
       } catch (RuntimeException e) {
         // The database may be back before the end.
-        if (heldUntil - System.nanoTime() > 0) {
+        if (heldUntil - Ticker.SYSTEM.nanos() > 0) {
           throw e;
         }
         return false;

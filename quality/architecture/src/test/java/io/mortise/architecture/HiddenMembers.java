@@ -33,6 +33,7 @@ final class HiddenMembers {
           "io.mortise.internal.client.EngineClientBuilder",
           "io.mortise.recipe.engine.EngineRecipeProvider",
           "io.mortise.support.memory.MemStoreProvider",
+          "io.mortise.support.outer.OuterLockStoreProvider",
           // Tests of other modules make clients and stores in memory, and break their sessions.
           "io.mortise.internal.client.EngineClient.<init>",
           "io.mortise.internal.client.EngineClient.engine",

@@ -10,6 +10,7 @@ import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionNotification;
+import io.mortise.spi.time.Ticker;
 import io.mortise.support.internal.session.Refusals;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -45,8 +46,9 @@ final class OuterHold {
   private final Lock lock;
   private final @Nullable Duration askedAtLeast;
   private final long checkNanos;
+  private final Ticker ticker;
   private final Consumer<SessionNotification> hints;
-  private final Sender sender;
+  private final AcquireSender sender;
   private final Consumer<OuterHold> onRelease;
 
   private final ReentrantLock guard = new ReentrantLock();
@@ -70,7 +72,7 @@ final class OuterHold {
   private boolean keepsShut;
 
   /** Sends an acquire to the store. Called under the guard. */
-  interface Sender {
+  interface AcquireSender {
     void send(OuterHold hold, Request.Acquire request, Consumer<Reply> sink);
   }
 
@@ -96,14 +98,16 @@ final class OuterHold {
       Request.Acquire request,
       Lock lock,
       Duration ttl,
+      Ticker ticker,
       Consumer<SessionNotification> hints,
-      Sender sender,
+      AcquireSender sender,
       Consumer<OuterHold> onRelease) {
     this.name = request.name();
     this.attempt = request.attempt();
     this.askedAtLeast = request.terms().atLeast();
     this.lock = lock;
     this.checkNanos = ttl.toNanos() / 3;
+    this.ticker = ticker;
     this.hints = hints;
     this.sender = sender;
     this.onRelease = onRelease;
@@ -168,7 +172,7 @@ final class OuterHold {
       }
       Duration atLeast = restarted == null && !isGranted ? askedAtLeast : restarted;
       if (atLeast != null) {
-        shutUntil = System.nanoTime() + atLeast.toNanos();
+        shutUntil = ticker.nanos() + atLeast.toNanos();
         keepsShut = true;
       }
       isGranted = true;
@@ -234,7 +238,7 @@ final class OuterHold {
   }
 
   private long shutLeft() {
-    return keepsShut ? shutUntil - System.nanoTime() : 0;
+    return keepsShut ? shutUntil - ticker.nanos() : 0;
   }
 
   private void stopWaiting() {

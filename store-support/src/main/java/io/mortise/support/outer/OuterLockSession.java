@@ -11,6 +11,7 @@ import io.mortise.spi.Request;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
+import io.mortise.spi.time.Ticker;
 import io.mortise.support.internal.session.Refusals;
 import io.mortise.support.liveness.ForwardingSession;
 import java.time.Duration;
@@ -21,6 +22,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.Lock;
+import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -45,6 +47,7 @@ import org.jspecify.annotations.Nullable;
 final class OuterLockSession extends ForwardingSession {
   private final OuterLocks outer;
   private final Duration ttl;
+  private final Ticker ticker;
   private final Consumer<SessionNotification> hints;
   private final Map<AttemptId, OuterHold> holds;
 
@@ -54,11 +57,13 @@ final class OuterLockSession extends ForwardingSession {
       StoreSession session,
       OuterLocks outer,
       Duration ttl,
+      Ticker ticker,
       Consumer<SessionNotification> hints,
       Map<AttemptId, OuterHold> holds) {
     super(session);
     this.outer = outer;
     this.ttl = ttl;
+    this.ticker = ticker;
     this.hints = hints;
     this.holds = holds;
   }
@@ -73,10 +78,11 @@ final class OuterLockSession extends ForwardingSession {
       SessionSpec spec,
       Consumer<SessionNotification> hints,
       OuterLocks outer,
-      Duration ttl) {
+      Duration ttl,
+      Ticker ticker) {
     Map<AttemptId, OuterHold> holds = new ConcurrentHashMap<>();
     StoreSession inside = open.apply(spec, hint -> hints.accept(told(holds, hint)));
-    return new OuterLockSession(inside, outer, ttl, hints, holds);
+    return new OuterLockSession(inside, outer, ttl, ticker, hints, holds);
   }
 
   @Override
@@ -89,25 +95,26 @@ final class OuterLockSession extends ForwardingSession {
     submit(request, sink, super::submitLater);
   }
 
-  /** A way to send a request to the store. */
-  private interface Sender {
-    void send(Request request, Consumer<Reply> sink);
-  }
-
-  private void submit(Request request, Consumer<Reply> sink, Sender sender) {
+  /**
+   * Submits a request.
+   *
+   * @param send sends it to the store
+   */
+  private void submit(
+      Request request, Consumer<Reply> sink, BiConsumer<Request, Consumer<Reply>> send) {
     if (request instanceof Request.Acquire acquire) {
       acquire(acquire, sink);
       return;
     }
     OuterHold hold = holds.get(request.attempt());
     if (hold == null) {
-      sender.send(request, sink);
+      send.accept(request, sink);
     } else if (request instanceof Request.Adjust adjust) {
-      sender.send(request, reply -> adjusted(hold, adjust, reply, sink));
+      send.accept(request, reply -> adjusted(hold, adjust, reply, sink));
     } else {
       // No acquire of this attempt reaches the store after its end.
       hold.abandon();
-      sender.send(
+      send.accept(
           request,
           reply -> {
             if (reply instanceof Reply.Failed) {
@@ -144,6 +151,7 @@ final class OuterLockSession extends ForwardingSession {
             request,
             lock.get(),
             ttl,
+            ticker,
             hints,
             this::send,
             released -> holds.remove(released.attempt(), released));

@@ -37,7 +37,7 @@ public final class SessionAttempts {
   private final Set<Long> evicted = new HashSet<>();
 
   /** Holders that take less than their nodes tell, by number. */
-  private final Map<Long, Narrowing> narrowings = new HashMap<>();
+  private final Map<Long, SentNarrowing> narrowings = new HashMap<>();
 
   /** The at-least times of attempts, by number. */
   private final Map<Long, AtLeastHold> atLeasts = new HashMap<>();
@@ -78,7 +78,7 @@ public final class SessionAttempts {
   }
 
   /** A narrowing of a hold was sent. */
-  private static final class Narrowing {
+  private static final class SentNarrowing {
     /** The weights that were sent; each may have a mark. */
     private final List<Integer> sent = new ArrayList<>();
 
@@ -88,7 +88,8 @@ public final class SessionAttempts {
 
   /** The attempt is about to be marked with this weight, which is below those before. */
   void narrowing(ZooKeeperAttempt attempt, int weight) {
-    Narrowing narrowing = narrowings.computeIfAbsent(attempt.number, none -> new Narrowing());
+    SentNarrowing narrowing =
+        narrowings.computeIfAbsent(attempt.number, none -> new SentNarrowing());
     if (!narrowing.sent.contains(weight)) {
       narrowing.sent.add(weight);
     }
@@ -97,7 +98,7 @@ public final class SessionAttempts {
 
   /** The mark was made. */
   void narrowed(ZooKeeperAttempt attempt) {
-    Narrowing narrowing = narrowings.get(attempt.number);
+    SentNarrowing narrowing = narrowings.get(attempt.number);
     if (narrowing != null) {
       narrowing.isSure = true;
     }
@@ -111,7 +112,7 @@ public final class SessionAttempts {
 
   /** Whether the attempt certainly has that weight. */
   boolean isSureOfWeight(ZooKeeperAttempt attempt) {
-    Narrowing narrowing = narrowings.get(attempt.number);
+    SentNarrowing narrowing = narrowings.get(attempt.number);
     return narrowing == null || narrowing.isSure;
   }
 
@@ -128,7 +129,7 @@ public final class SessionAttempts {
   }
 
   private List<Integer> narrowed(long number) {
-    Narrowing narrowing = narrowings.get(number);
+    SentNarrowing narrowing = narrowings.get(number);
     return narrowing == null ? List.of() : narrowing.sent;
   }
 
