@@ -26,10 +26,12 @@ public final class ShedLockOuterLocks implements OuterLocks {
 
   private final LockProvider provider;
   private final Duration atMost;
+  private final Ticker ticker;
 
-  private ShedLockOuterLocks(LockProvider provider, Duration atMost) {
+  private ShedLockOuterLocks(LockProvider provider, Duration atMost, Ticker ticker) {
     this.provider = provider;
     this.atMost = atMost;
+    this.ticker = ticker;
   }
 
   /**
@@ -46,12 +48,12 @@ public final class ShedLockOuterLocks implements OuterLocks {
       throw new IllegalArgumentException(
           "ShedLock's lock would end after " + atMost + ". Give a second or more.");
     }
-    return new ShedLockOuterLocks(provider, atMost);
+    return new ShedLockOuterLocks(provider, atMost, Ticker.SYSTEM);
   }
 
   @Override
   public Lock exclusive(String name) {
-    ShedLockLock lock = new ShedLockLock(provider, name, atMost);
+    ShedLockLock lock = new ShedLockLock(provider, name, atMost, ticker);
     return OuterLocks.checked(lock, lock::extend);
   }
 
@@ -68,18 +70,20 @@ public final class ShedLockOuterLocks implements OuterLocks {
     private final LockProvider provider;
     private final String name;
     private final Duration atMost;
+    private final Ticker ticker;
     private @Nullable SimpleLock held;
     private long heldUntil;
 
-    ShedLockLock(LockProvider provider, String name, Duration atMost) {
+    ShedLockLock(LockProvider provider, String name, Duration atMost, Ticker ticker) {
       this.provider = provider;
       this.name = name;
       this.atMost = atMost;
+      this.ticker = ticker;
     }
 
     @Override
     public boolean tryLock() {
-      heldUntil = Ticker.SYSTEM.nanos() + atMost.toNanos();
+      heldUntil = ticker.nanos() + atMost.toNanos();
       held =
           provider
               .lock(new LockConfiguration(ClockProvider.now(), name, atMost, Duration.ZERO))
@@ -89,9 +93,9 @@ public final class ShedLockOuterLocks implements OuterLocks {
 
     @Override
     public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
-      long deadline = Ticker.SYSTEM.nanos() + unit.toNanos(time);
+      long deadline = ticker.nanos() + unit.toNanos(time);
       while (!tryLock()) {
-        if (deadline - Ticker.SYSTEM.nanos() <= 0) {
+        if (deadline - ticker.nanos() <= 0) {
           return false;
         }
         TimeUnit.MILLISECONDS.sleep(POLL_MILLIS);
@@ -101,7 +105,7 @@ public final class ShedLockOuterLocks implements OuterLocks {
 
     /** Extends the lock. Returns whether it is still held. */
     boolean extend() {
-      long until = Ticker.SYSTEM.nanos() + atMost.toNanos();
+      long until = ticker.nanos() + atMost.toNanos();
       try {
         Optional<SimpleLock> extended =
             Objects.requireNonNull(held, "held").extend(atMost, Duration.ZERO);
@@ -109,10 +113,10 @@ public final class ShedLockOuterLocks implements OuterLocks {
         heldUntil = until;
         return extended.isPresent();
       } catch (UnsupportedOperationException e) {
-        return heldUntil - Ticker.SYSTEM.nanos() > 0;
+        return heldUntil - ticker.nanos() > 0;
       } catch (RuntimeException e) {
         // The database may be back before the end.
-        if (heldUntil - Ticker.SYSTEM.nanos() > 0) {
+        if (heldUntil - ticker.nanos() > 0) {
           throw e;
         }
         return false;
