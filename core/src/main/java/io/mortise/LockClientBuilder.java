@@ -53,14 +53,15 @@ public interface LockClientBuilder {
    * Holds a lock of another library around each lock of this client, for a migration while
    * processes that use only that library still run: for example {@code alsoHolding(name ->
    * redisson.getLock(name))}. Each acquire takes the other lock first, and its own inside it; each
-   * release frees them in the other order. A wait covers both. Token, times and validity are those
-   * of its own lock; a lease is also lost when the other lock is seen to be lost ({@link
+   * release frees them in reverse order. A wait covers both. Token, times and validity are those of
+   * its own lock; a lease is also lost when the other lock is seen to be lost ({@link
    * OuterLocks#checked}).
    *
    * <p>Costs a thread for each lock that is held or waited for. Waiters of the two libraries have
    * no common order. An idle sticky lock keeps the other lock, and nobody who waits for that one
    * can call it back. Read locks and permits are refused unless {@link OuterLocks} has such locks.
-   * An at-least time keeps the other lock shut too, unless the client is closed before.
+   * An at-least time keeps the other lock shut too, unless the client is closed, or its session
+   * lost, before.
    */
   @Beta
   LockClientBuilder alsoHolding(OuterLocks outer);

@@ -13,9 +13,11 @@ import java.util.function.BooleanSupplier;
  * library still run: {@link LockClientBuilder#alsoHolding}. Any {@link Lock} will do, also one that
  * belongs to the thread that took it.
  *
- * <p>The methods are called for each acquire, on the thread of the caller; they must be quick, and
- * may return one lock again and again or a new one each time. Each lock returned is taken and
- * released by one thread of the client, so it may not be re-entrant for others.
+ * <p>The methods are called for each acquire, on any thread, perhaps for another caller; they must
+ * not block. They may return one lock again and again or a new one each time. One thread of the
+ * client calls {@code tryLock()}, {@code tryLock(long, TimeUnit)} and {@code unlock()} of a lock;
+ * the timed form must end when that thread is interrupted. An exception, or null, fails the
+ * acquire.
  */
 @Beta
 @FunctionalInterface

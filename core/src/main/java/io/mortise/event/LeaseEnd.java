@@ -1,5 +1,7 @@
 package io.mortise.event;
 
+import io.mortise.annotation.Beta;
+
 /** The causes of a lease's end. All but {@link #RELEASED} are losses. */
 public enum LeaseEnd {
   /** Its holder released it. */
@@ -12,7 +14,8 @@ public enum LeaseEnd {
   AT_MOST,
   /** An operator evicted it. */
   EVICTED,
-  /** The lock that another library holds around it was lost ({@link io.mortise.OuterLocks}). */
+  /** Its outer lock was lost ({@link io.mortise.OuterLocks}). */
+  @Beta
   OUTER_LOST,
   /** Its client was closed while the lease was open. */
   CLIENT_CLOSED;

@@ -46,8 +46,8 @@ public sealed interface SessionNotification {
   record MayBeFree(LockName name, AttemptId attempt) implements SessionNotification {}
 
   /**
-   * The lock that another library holds around this hold was lost ({@link io.mortise.OuterLocks}).
-   * The hold still stands. A hint only.
+   * The outer lock of this hold was lost ({@link io.mortise.OuterLocks}). The hold stays in the
+   * store. A hint of the client itself, which no store sends.
    */
   record OuterLost(LockName name, AttemptId attempt) implements SessionNotification {}
 }

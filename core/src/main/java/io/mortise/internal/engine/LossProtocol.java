@@ -68,13 +68,15 @@ final class LossProtocol {
         Level.WARN);
   }
 
-  /** The lock around the claim's lease was lost; the lease stays the holder until it is closed. */
+  /**
+   * The outer lock of the claim's lease was lost; the lease stays the holder until it is closed.
+   */
   void loseOuter(Stripe stripe, Claim claim) {
     lose(
         stripe,
         claim.holder(),
         LeaseEnd.OUTER_LOST,
-        "the lock that another library holds around it (alsoHolding) was lost",
+        "its outer lock (alsoHolding) was lost",
         overlap(),
         Level.ERROR);
   }

@@ -40,8 +40,8 @@ import org.slf4j.LoggerFactory;
  * taken, and none is released: that would send a request for each to a store that does not answer.
  * The renewal after a reconnect brings the notes. When the store may have forgotten its grants,
  * idle ones are over: they are released together, behind the requests about open leases. A session
- * that pushes never reach keeps nothing idle. {@link CallBackPoll} finds lost notes, and all where
- * none is pushed.
+ * that pushes never reach keeps nothing idle. {@link CallBackPoll} finds notes whose push was lost,
+ * and all notes where none is pushed.
  *
  * <p><b>A suspended host.</b> Its monotonic clock stood still, and until the next renewal an
  * expired session looks valid. So a grant that was idle for a while is taken only after a check of

@@ -11,6 +11,7 @@ import net.javacrumbs.shedlock.core.ExtensibleLockProvider;
 import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.LockProvider;
 import net.javacrumbs.shedlock.core.SimpleLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * ShedLock's lock provider over a lock client: the one bean to replace. The name of a ShedLock lock
@@ -37,11 +38,14 @@ public final class MortiseLockProvider implements ExtensibleLockProvider {
   private final LockClient client;
   private final ThreadLeases leases;
   private final boolean atMostApplies;
+  private final @Nullable LockProvider outer;
 
-  private MortiseLockProvider(LockClient client, ThreadLeases leases, boolean atMostApplies) {
+  private MortiseLockProvider(
+      LockClient client, ThreadLeases leases, boolean atMostApplies, @Nullable LockProvider outer) {
     this.client = client;
     this.leases = leases;
     this.atMostApplies = atMostApplies;
+    this.outer = outer;
   }
 
   /**
@@ -55,7 +59,7 @@ public final class MortiseLockProvider implements ExtensibleLockProvider {
       throw new IllegalArgumentException(
           "This LockClient is a mock, which locks nothing. Use @MemoryLocks in tests, or a client of mem:.");
     }
-    return new MortiseLockProvider(client, new ThreadLeases(), true);
+    return new MortiseLockProvider(client, new ThreadLeases(), true, null);
   }
 
   /**
@@ -65,18 +69,20 @@ public final class MortiseLockProvider implements ExtensibleLockProvider {
    * evicts it.
    */
   public MortiseLockProvider withoutAtMost() {
-    return new MortiseLockProvider(client, leases, false);
+    return new MortiseLockProvider(client, leases, false, outer);
   }
 
   /**
-   * A provider that takes the lock of another one first, and its own inside it, while processes
-   * that use only the other still run. Both get the times of the job. An extension extends both; if
-   * the other cannot, it fails.
+   * The same, but each lock of another provider is taken first, and the own one inside it, while
+   * processes that use only the other still run. Both get the times of the job; with {@link
+   * #withoutAtMost()} the other lock still ends at {@code lockAtMostFor}. An extension extends
+   * both. If the own lock is not had, a provider that cannot extend keeps its lock shut for its
+   * at-least time.
    */
   @Beta
-  public ExtensibleLockProvider alsoHolding(LockProvider old) {
-    Objects.requireNonNull(old, "old");
-    return new NestedLockProvider(old, this);
+  public MortiseLockProvider alsoHolding(LockProvider old) {
+    return new MortiseLockProvider(
+        client, leases, atMostApplies, Objects.requireNonNull(old, "old"));
   }
 
   /**
@@ -93,6 +99,12 @@ public final class MortiseLockProvider implements ExtensibleLockProvider {
    */
   @Override
   public Optional<SimpleLock> lock(LockConfiguration configuration) {
+    return outer == null
+        ? own(configuration)
+        : NestedSimpleLock.lock(outer, this::own, configuration);
+  }
+
+  private Optional<SimpleLock> own(LockConfiguration configuration) {
     Duration atLeast = configuration.getLockAtLeastFor();
     boolean keepsShut = atLeast.compareTo(Duration.ZERO) > 0;
     LockOptions options =

@@ -43,7 +43,8 @@ import org.springframework.jdbc.core.JdbcTemplate;
 /**
  * A migration while everything runs: two processes with the old library and two with both, then
  * four with both, then two of them with Mortise alone. They take the same locks without a pause; a
- * file that only one process can create tells whether two are inside.
+ * file that only one process can create tells whether two are inside. Processes with the old
+ * library take its lock through the same small adapters.
  */
 @Tag("extended")
 @Timeout(300)
@@ -104,14 +105,16 @@ class RolledMigrationTest {
     old.end().close();
   }
 
-  private static void enter(Path folder, Path inside, String process) throws IOException {
+  /** The work, which takes five milliseconds. */
+  private static void enter(Path folder, Path inside, String process)
+      throws IOException, InterruptedException {
     try {
       Files.createFile(inside);
     } catch (FileAlreadyExistsException e) {
       note(folder, "overlap " + process);
       return;
     }
-    Thread.onSpinWait();
+    Thread.sleep(5);
     Files.delete(inside);
   }
 
@@ -167,6 +170,21 @@ class RolledMigrationTest {
   void givenRedisson_whenProcessesAreRolled_thenNoTwoAreInside() throws Exception {
     try (LocalServer redis = FieldStore.REDIS.start()) {
       roll(FieldStore.REDIS.newUrl(redis), "single", "redis://127.0.0.1:" + redis.port());
+    }
+  }
+
+  @Test
+  void givenOldAndNewProcessesWithoutBoth_thenTwoAreSeenInside() throws Exception {
+    try (LocalServer redis = FieldStore.REDIS.start()) {
+      String url = FieldStore.REDIS.newUrl(redis);
+      start("old1", "old", url, "single", "redis://127.0.0.1:" + redis.port());
+      start("new1", "new", url, "single", "");
+      BoundedWait.until(
+          BOUND,
+          "two were inside",
+          () -> notes().stream().anyMatch(it -> it.startsWith("overlap")));
+    } finally {
+      processes.forEach(JvmProcess::close);
     }
   }
 

@@ -450,6 +450,9 @@ final class SessionDocuments {
       } else if (change(session, attempts, told.getOrDefault(id, List.of()), now)) {
         writes.add(new DocumentWrite(key(id), found, DocumentCodec.encode(session)));
         written.add(id);
+      } else {
+        // A note may have been left there since.
+        apart.addAll(attempts);
       }
     }
     return writes.isEmpty() || writes.size() > MOST_JOINED || !reserve(written)

@@ -5,7 +5,9 @@ import io.mortise.Lease;
 import io.mortise.LockException;
 import io.mortise.LockName;
 import io.mortise.OuterLocks;
+import io.mortise.UnsupportedByStoreException;
 import io.mortise.internal.runtime.DaemonThreads;
+import io.mortise.internal.runtime.FailureText;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
@@ -36,7 +38,7 @@ final class OuterHold {
   /** A waiting attempt is told by a hint, and need not ask earlier. */
   private static final Duration ASK_AGAIN = Duration.ofSeconds(5);
 
-  private static final Duration TRY_AGAIN = Duration.ofMillis(50);
+  private static final Duration TRY_AGAIN = Duration.ofMillis(500);
 
   /** The longest single wait for the outer lock; another follows. */
   private static final long WAIT_MINUTES = 60;
@@ -61,8 +63,12 @@ final class OuterHold {
 
   private final List<Runnable> afterRelease = new ArrayList<>();
   private @Nullable Thread owner;
+
+  /** Why a wait has failed, until the next request is answered with it. */
+  private @Nullable Throwable failure;
+
   private boolean isGranted;
-  private boolean isLost;
+  private volatile boolean isLost;
   private boolean isAbandoned;
   private boolean hasEnded;
 
@@ -120,7 +126,13 @@ final class OuterHold {
   /** Begins to take the outer lock, for a first request. */
   void begin(Request.Acquire request, Consumer<Reply> sink) {
     asked.add(new AskedAcquire(request, sink));
-    DaemonThreads.create("mortise-outer", this::run).start();
+    try {
+      DaemonThreads.create("mortise-outer", this::run).start();
+    } catch (RuntimeException | Error e) {
+      // No thread is left now.
+      fail(e);
+      released();
+    }
   }
 
   /**
@@ -135,18 +147,32 @@ final class OuterHold {
       if (isAbandoned || hasEnded) {
         reply = Refusals.ended(attempt);
       } else if (phase == Phase.RELEASED) {
-        return false;
+        Throwable cause = failure;
+        if (cause == null) {
+          return false;
+        }
+        failure = null;
+        reply = failed(request, cause);
       } else if (phase == Phase.TRYING) {
         asked.add(new AskedAcquire(request, sink));
         return true;
       } else if (phase == Phase.HELD) {
         sender.send(this, request, sink);
         return true;
-      } else {
+      } else if (request.queue()) {
         reply = busy(request);
+      } else {
+        // Nobody waits any more, and the answer is not followed by an end.
+        hasEnded = true;
+        stopWaiting();
+        afterRelease.add(() -> sink.accept(busy(request)));
+        return true;
       }
     } finally {
       guard.unlock();
+    }
+    if (reply instanceof Reply.Failed || reply instanceof Reply.Refused) {
+      forgetUnlessShut();
     }
     sink.accept(reply);
     return true;
@@ -174,6 +200,7 @@ final class OuterHold {
       if (atLeast != null) {
         shutUntil = ticker.nanos() + atLeast.toNanos();
         keepsShut = true;
+        changed.signalAll();
       }
       isGranted = true;
       return true;
@@ -222,7 +249,22 @@ final class OuterHold {
       guard.unlock();
     }
     if (isOver) {
+      forgetUnlessShut();
       then.run();
+    }
+  }
+
+  /** After a failed wait that nobody asked about, no thread is there to end the hold. */
+  private void forgetUnlessShut() {
+    boolean isReleased;
+    guard.lock();
+    try {
+      isReleased = phase == Phase.RELEASED;
+    } finally {
+      guard.unlock();
+    }
+    if (isReleased) {
+      onRelease.accept(this);
     }
   }
 
@@ -242,7 +284,7 @@ final class OuterHold {
   }
 
   private void stopWaiting() {
-    if (phase == Phase.WAITING && owner != null) {
+    if (owner != null) {
       owner.interrupt();
     }
   }
@@ -260,12 +302,20 @@ final class OuterHold {
         }
       }
       while (held && !awaitEnd()) {
-        if (!isStillHeld() && lose()) {
+        // Told again and again: a grant that is not in use yet does not hear the first time.
+        if ((isLost || !isStillHeld()) && lose()) {
           hints.accept(new SessionNotification.OuterLost(name, attempt));
         }
       }
     } catch (Throwable e) {
-      fail(e);
+      if (!held && !isOver()) {
+        fail(e);
+        if (isOver()) {
+          released();
+        }
+        return;
+      }
+      log.debug("The outer lock '{}' failed.", name, e);
     }
     if (held) {
       release();
@@ -285,7 +335,6 @@ final class OuterHold {
       over = isAbandoned || hasEnded;
       waits = !held && !over && tried.stream().anyMatch(each -> each.request().queue());
       phase = held ? Phase.HELD : waits ? Phase.WAITING : Phase.RELEASED;
-      owner = Thread.currentThread();
       if (held && !over) {
         tried.forEach(each -> sender.send(this, each.request(), each.sink()));
         return false;
@@ -301,18 +350,33 @@ final class OuterHold {
     return waits;
   }
 
-  /** Waits for the outer lock, until the attempt has ended. */
+  /** Waits for the outer lock, until the attempt has ended. Only this wait is interrupted. */
   private boolean await() {
-    while (!isOver()) {
-      try {
-        if (lock.tryLock(WAIT_MINUTES, TimeUnit.MINUTES)) {
-          return true;
+    waits(Thread.currentThread());
+    try {
+      while (!isOver()) {
+        try {
+          if (lock.tryLock(WAIT_MINUTES, TimeUnit.MINUTES)) {
+            return true;
+          }
+        } catch (InterruptedException e) {
+          // The attempt has ended.
         }
-      } catch (InterruptedException e) {
-        // The attempt has ended.
       }
+      return false;
+    } finally {
+      waits(null);
     }
-    return false;
+  }
+
+  private void waits(@Nullable Thread waiting) {
+    guard.lock();
+    try {
+      owner = waiting;
+      Thread.interrupted(); // an end that came too late
+    } finally {
+      guard.unlock();
+    }
   }
 
   private boolean isOver() {
@@ -329,7 +393,6 @@ final class OuterHold {
     guard.lock();
     try {
       phase = Phase.HELD;
-      Thread.interrupted(); // an end that came too late
       return !isAbandoned && !hasEnded;
     } finally {
       guard.unlock();
@@ -342,10 +405,11 @@ final class OuterHold {
     try {
       long left = checkNanos;
       while (!hasEnded || shutLeft() > 0) {
-        if (left <= 0 && !hasEnded) {
+        if (left <= 0) {
           return false;
         }
-        left = changed.awaitNanos(hasEnded ? shutLeft() : left);
+        long pause = hasEnded ? Math.min(left, shutLeft()) : left;
+        left -= pause - changed.awaitNanos(pause);
       }
       return true;
     } finally {
@@ -360,7 +424,7 @@ final class OuterHold {
       }
       return !(lock instanceof JavaLock own)
           || own.lease().map(lease -> lease.state() != Lease.State.LOST).orElse(false);
-    } catch (RuntimeException e) {
+    } catch (Throwable e) {
       log.debug("It is not known whether the outer lock '{}' is still held.", name, e);
       return true;
     }
@@ -370,9 +434,8 @@ final class OuterHold {
   private boolean lose() {
     guard.lock();
     try {
-      boolean before = isLost;
       isLost = true;
-      return isGranted && !before;
+      return isGranted;
     } finally {
       guard.unlock();
     }
@@ -388,25 +451,34 @@ final class OuterHold {
       asked.clear();
       waited = phase == Phase.WAITING;
       phase = Phase.RELEASED;
+      failure = waited ? cause : null;
     } finally {
       guard.unlock();
     }
-    onRelease.accept(this);
-    LockException failure =
-        new LockException(
-            "The lock that another library keeps for '" + name + "' (alsoHolding) failed.", cause);
-    failed.forEach(each -> each.sink().accept(new Reply.Failed(attempt, false, failure)));
     if (waited) {
-      // The next request tries again, and is answered with the failure if it lasts.
-      log.debug("The wait for the outer lock '{}' failed.", name, cause);
+      // The next request is answered with the failure, so the engine pauses before it asks anew.
       hints.accept(new SessionNotification.MayBeFree(name, attempt));
+    } else {
+      onRelease.accept(this);
     }
+    failed.forEach(each -> each.sink().accept(failed(each.request(), cause)));
+  }
+
+  /** The answer to a request whose outer lock could not be taken. */
+  static Reply failed(Request.Acquire request, Throwable cause) {
+    String message =
+        "Outer lock '%s' (alsoHolding) could not be taken: %s"
+            .formatted(request.name(), FailureText.said(cause));
+    return cause instanceof UnsupportedByStoreException
+            || cause instanceof UnsupportedOperationException
+        ? new Reply.Refused(request.attempt(), Reply.RefusalReason.UNSUPPORTED, message)
+        : new Reply.Failed(request.attempt(), false, new LockException(message, cause));
   }
 
   private void release() {
     try {
       lock.unlock();
-    } catch (RuntimeException | Error e) {
+    } catch (Throwable e) {
       if (isLost) {
         log.debug("The outer lock '{}' was lost before.", name, e);
       } else {
@@ -430,6 +502,14 @@ final class OuterHold {
       guard.unlock();
     }
     onRelease.accept(this);
-    then.forEach(Runnable::run);
+    then.forEach(this::call);
+  }
+
+  private void call(Runnable then) {
+    try {
+      then.run();
+    } catch (RuntimeException | Error e) {
+      log.error("What follows from the end of outer lock '{}' could not be done.", name, e);
+    }
   }
 }

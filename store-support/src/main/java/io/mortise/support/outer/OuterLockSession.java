@@ -17,6 +17,7 @@ import io.mortise.support.liveness.ForwardingSession;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -110,6 +111,10 @@ final class OuterLockSession extends ForwardingSession {
     if (hold == null) {
       send.accept(request, sink);
     } else if (request instanceof Request.Adjust adjust) {
+      if (!hold.isGranted()) {
+        // It takes the at-least time of a grant back that nobody has used; its end follows.
+        hold.abandon();
+      }
       send.accept(request, reply -> adjusted(hold, adjust, reply, sink));
     } else {
       // No acquire of this attempt reaches the store after its end.
@@ -138,8 +143,8 @@ final class OuterLockSession extends ForwardingSession {
     Optional<Lock> lock;
     try {
       lock = lock(request);
-    } catch (RuntimeException e) {
-      sink.accept(new Reply.Failed(request.attempt(), false, e));
+    } catch (Throwable e) {
+      sink.accept(OuterHold.failed(request, e));
       return;
     }
     if (lock.isEmpty()) {
@@ -165,8 +170,9 @@ final class OuterLockSession extends ForwardingSession {
   private Optional<Lock> lock(Request.Acquire request) {
     String name = request.name().value();
     Mode mode = request.mode();
-    if (mode.isExclusive()) {
-      return Optional.of(outer.exclusive(name));
+    if (mode.equals(Mode.EXCLUSIVE)) {
+      return Optional.of(
+          Objects.requireNonNull(outer.exclusive(name), "OuterLocks.exclusive returned null"));
     }
     return mode.equals(Mode.SHARED)
         ? outer.shared(name)
@@ -193,7 +199,7 @@ final class OuterLockSession extends ForwardingSession {
           } else if (reply instanceof Reply.Granted) {
             giveBack(hold, request, sink);
           } else if ((reply instanceof Reply.Busy || reply instanceof Reply.Refused)
-              && !isShut(hold, reply)) {
+              && !isKept(hold, reply)) {
             hold.end(() -> sink.accept(reply));
           } else {
             sink.accept(reply);
@@ -206,14 +212,26 @@ final class OuterLockSession extends ForwardingSession {
     hold.abandon();
     super.submit(
         new Request.Abandon(request.name(), request.attempt()),
-        ended -> hold.end(() -> sink.accept(Refusals.ended(request.attempt()))));
+        reply -> {
+          if (reply instanceof Reply.Ended ended && ended.more()) {
+            giveBack(hold, request, sink);
+          } else if (reply instanceof Reply.Failed failed) {
+            hold.end(() -> sink.accept(new Reply.Failed(request.attempt(), true, failed.cause())));
+          } else {
+            hold.end(() -> sink.accept(Refusals.ended(request.attempt())));
+          }
+        });
   }
 
-  /** Whether an operator keeps the hold shut until its owner gives it up. */
-  private static boolean isShut(OuterHold hold, Reply reply) {
-    return hold.isGranted()
-        && reply instanceof Reply.Refused refused
-        && refused.why() == RefusalReason.EVICTED;
+  /**
+   * Whether the attempt keeps its place or hold in spite of the answer: an operator keeps it shut
+   * until its owner gives it up, or the store has no room and has changed nothing.
+   */
+  private static boolean isKept(OuterHold hold, Reply reply) {
+    return reply instanceof Reply.Refused refused
+        && (refused.why() == RefusalReason.STORE_FULL
+            || refused.why() == RefusalReason.TOKENS_USED_UP
+            || (refused.why() == RefusalReason.EVICTED && hold.isGranted()));
   }
 
   private void adjusted(OuterHold hold, Request.Adjust request, Reply reply, Consumer<Reply> sink) {

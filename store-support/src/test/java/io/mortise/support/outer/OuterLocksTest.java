@@ -29,6 +29,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -147,25 +148,17 @@ class OuterLocksTest {
   }
 
   @Test
-  void givenWaitersOfTheProcess_whenTheLockIsHandedOn_thenTheOuterLockStaysHeld() throws Exception {
+  void givenReEntry_thenTheOuterLockIsTakenOnce_andAWaiterOfTheProcessIsServed() throws Exception {
     JavaLock lock = locks.lock("a").asJavaLock();
     lock.lock();
     lock.lock();
-    CountDownLatch waits = new CountDownLatch(1);
-    CompletableFuture<Boolean> other =
-        CompletableFuture.supplyAsync(
-            () -> {
-              waits.countDown();
-              lock.lock();
-              boolean held = old("a").isLocked();
-              lock.unlock();
-              return held;
-            });
-    waits.await();
+    CompletableFuture<Lease> other = locks.lock("a").acquireAsync(LONG);
+    assertThat(locks.admin().localWaits().waits()).hasSize(1);
     lock.unlock();
+    assertThat(other).isNotDone();
+    assertThat(old("a").taken.get()).isOne();
     lock.unlock();
-    assertThat(other.get()).isTrue();
-    assertThat(old("a").taken.get()).isBetween(1, 2);
+    other.get().close();
   }
 
   @Test
@@ -221,7 +214,7 @@ class OuterLocksTest {
       lease.onLost(lost::complete);
       held.set(false);
       assertThat(lost.get().end()).isEqualTo(LeaseEnd.OUTER_LOST);
-      assertThat(lost.get()).hasMessageContaining("another library");
+      assertThat(lost.get()).hasMessageContaining("alsoHolding");
       assertThat(lease.isValid()).isFalse();
       assertThat(alone.lock("b").tryAcquire()).isEmpty();
       assertThatThrownBy(lease::close).isInstanceOf(LeaseLostException.class);
@@ -231,17 +224,18 @@ class OuterLocksTest {
 
   @Test
   void givenLossOfTheOuterLockBeforeTheGrant_thenBothAreTakenAnew() throws Exception {
-    AtomicBoolean held = new AtomicBoolean(true);
-    try (LockClient checked = client(name -> OuterLocks.checked(old(name), held::get));
+    CountDownLatch seen = new CountDownLatch(1);
+    BooleanSupplier lostOnce =
+        () -> {
+          boolean first = seen.getCount() > 0;
+          seen.countDown();
+          return !first;
+        };
+    try (LockClient checked = client(name -> OuterLocks.checked(old(name), lostOnce));
         LockClient alone = LockClient.builder().store(store).ttl(TTL).build()) {
       Lease lease = alone.lock("b").acquire();
       CompletableFuture<Lease> waiting = checked.lock("b").acquireAsync(LONG);
-      while (!old("b").isLocked()) {
-        Thread.onSpinWait();
-      }
-      held.set(false);
-      TimeUnit.NANOSECONDS.sleep(TTL.toNanos() * 2 / 3);
-      held.set(true);
+      seen.await();
       lease.close();
       waiting.get().close();
       assertThat(old("b").taken.get()).isEqualTo(2);
@@ -273,6 +267,9 @@ class OuterLocksTest {
       Lease two = moving.semaphore("s", 3).permits(2).acquire();
       assertThat(oldClient.semaphore("s", 3).permits(2).tryAcquire()).isEmpty();
       two.close();
+      Lease all = moving.semaphore("s", 3).permits(3).acquire();
+      assertThat(oldClient.semaphore("s", 3).permits(1).tryAcquire()).isEmpty();
+      all.close();
       oldClient.semaphore("s", 3).permits(3).acquireWithin(LONG).close();
     }
     there.close();
@@ -287,6 +284,21 @@ class OuterLocksTest {
     assertThat(old("a").tryLock(20, TimeUnit.SECONDS)).isTrue();
     old("a").unlock();
     assertThat(System.nanoTime() - begun).isGreaterThanOrEqualTo(atLeast.toNanos());
+  }
+
+  @Test
+  void givenAtLeastTime_whenTheLeaseIsClosed_thenTheOuterLockIsStillLookedAt() throws Exception {
+    CountDownLatch looks = new CountDownLatch(3);
+    BooleanSupplier counts =
+        () -> {
+          looks.countDown();
+          return true;
+        };
+    try (LockClient checked = client(name -> OuterLocks.checked(old(name), counts))) {
+      LockOptions atLeast = LockOptions.DEFAULTS.withAtLeast(Duration.ofHours(1));
+      checked.lock("b", atLeast).acquire().close();
+      assertThat(looks.await(20, TimeUnit.SECONDS)).isTrue();
+    }
   }
 
   @Test
@@ -319,10 +331,50 @@ class OuterLocksTest {
     try (LockClient client = client(failing)) {
       assertThatThrownBy(() -> client.lock("c").tryAcquire())
           .isInstanceOf(StoreUnavailableException.class)
-          .hasStackTraceContaining("another library keeps for 'c'")
+          .hasStackTraceContaining("Outer lock 'c' (alsoHolding) could not be taken")
           .hasStackTraceContaining("no connection to the old server");
       fails.set(false);
       client.lock("c").acquireWithin(LONG).close();
+    }
+  }
+
+  @Test
+  void givenWaitThatFailsAgainAndAgain_thenItIsRepeatedAfterPauses() throws Exception {
+    AtomicInteger waits = new AtomicInteger();
+    OuterLocks failing =
+        name ->
+            new ReentrantLock() {
+              private static final long serialVersionUID = 1L;
+
+              @Override
+              public boolean tryLock() {
+                return false;
+              }
+
+              @Override
+              public boolean tryLock(long time, TimeUnit unit) {
+                waits.incrementAndGet();
+                throw new IllegalStateException("no connection to the old server");
+              }
+            };
+    try (LockClient client = client(failing)) {
+      assertThatThrownBy(() -> client.lock("c").acquireWithin(Duration.ofMillis(500)))
+          .isInstanceOf(StoreUnavailableException.class)
+          .hasStackTraceContaining("no connection to the old server");
+    }
+    assertThat(waits.get()).isBetween(1, 50);
+  }
+
+  @Test
+  void givenLockThatTheOtherLibraryCannotHave_thenItIsRefused() {
+    OuterLocks none =
+        name -> {
+          throw new UnsupportedOperationException("no locks here");
+        };
+    try (LockClient client = client(none)) {
+      assertThatThrownBy(() -> client.lock("c").acquire())
+          .isInstanceOf(UnsupportedByStoreException.class)
+          .hasMessageContaining("no locks here");
     }
   }
 

@@ -126,6 +126,12 @@ public final class CuratorOuterLocks implements OuterLocks {
       boolean acquired = false;
       try {
         acquired = acquire.run();
+        if (acquired && isLost) {
+          // The session may have been lost before the node was made, or after.
+          isLost = false;
+          lock.release();
+          acquired = acquire.run();
+        }
       } catch (RuntimeException e) {
         throw e;
       } catch (Exception e) {

@@ -114,7 +114,7 @@ final class AttemptEviction {
       operations.addAll(
           how == Eviction.BREAK
               ? removal(found)
-              : List.of(Op.check(found.node(), found.version())));
+              : opening(found, Op.check(found.node(), found.version())));
       client.multi(
           operations,
           (rc, path, context, results) -> {
@@ -138,10 +138,14 @@ final class AttemptEviction {
           null);
     }
 
-    /** No at-least time of the hold keeps the lock shut. */
     private List<Op> removal(FoundAttempt found) {
+      return opening(found, Op.delete(found.node(), found.version()));
+    }
+
+    /** No at-least time of the hold keeps the lock shut, now or when its owner gives it up. */
+    private List<Op> opening(FoundAttempt found, Op first) {
       List<Op> operations = new ArrayList<>();
-      operations.add(Op.delete(found.node(), found.version()));
+      operations.add(first);
       found.marks().forEach(mark -> operations.add(Op.delete(mark, -1)));
       return operations;
     }

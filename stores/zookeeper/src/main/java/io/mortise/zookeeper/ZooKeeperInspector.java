@@ -117,12 +117,13 @@ final class ZooKeeperInspector {
             AttemptState was =
                 index < roll.queue().holding() ? AttemptState.HELD : AttemptState.WAITING;
             LockQueue.QueueNode place = roll.queue().place(index);
-            List<String> marks =
-                roll.queue().marks(place.seq()).stream()
-                    .map(mark -> path + "/" + mark.name())
-                    .toList();
-            FoundAttempt found = new FoundAttempt(was, path + "/" + place.node(), -1, marks);
-            read(client, attempt, found, answer, then);
+            FoundAttempt found = new FoundAttempt(was, path + "/" + place.node(), -1, List.of());
+            read(
+                client,
+                attempt,
+                found,
+                answer,
+                again -> readMarks(client, path, place.seq(), again, answer, then));
           }
         });
   }
@@ -139,13 +140,37 @@ final class ZooKeeperInspector {
         (rc, path, context, data, stat) -> {
           NodeData.AttemptData attemptData = NodeData.attempt(data);
           if (rc == 0 && attemptData != null && attemptData.attempt().equals(attempt)) {
-            then.accept(
-                new FoundAttempt(found.was(), found.node(), stat.getVersion(), found.marks()));
+            then.accept(new FoundAttempt(found.was(), found.node(), stat.getVersion(), List.of()));
           } else if (rc == 0 || rc == Code.NONODE.intValue()) {
             answer.complete(absent(attempt));
           } else {
             answer.completeExceptionally(silent());
           }
+        },
+        null);
+  }
+
+  /** Reads the marks after the node: one that is made later changes the node's version. */
+  private void readMarks(
+      ZooKeeper client,
+      String lock,
+      int seq,
+      FoundAttempt found,
+      CompletableFuture<Reply.Ended> answer,
+      Consumer<FoundAttempt> then) {
+    client.getChildren(
+        lock,
+        false,
+        (rc, path, context, children) -> {
+          if (rc != 0) {
+            answer.completeExceptionally(silent());
+            return;
+          }
+          List<String> marks =
+              LockQueue.of(children, 1).marks(seq).stream()
+                  .map(mark -> lock + "/" + mark.name())
+                  .toList();
+          then.accept(new FoundAttempt(found.was(), found.node(), found.version(), marks));
         },
         null);
   }

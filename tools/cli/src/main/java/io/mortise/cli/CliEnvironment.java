@@ -1,7 +1,6 @@
 package io.mortise.cli;
 
 import io.mortise.LockClient;
-import io.mortise.LockClientBuilder;
 import io.mortise.cli.output.SanitizedStream;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
@@ -53,8 +52,7 @@ record CliEnvironment(
      * @param also closed by the caller, after the client
      */
     default LockClient connect(String url, @Nullable Duration ttl, LockClient also) {
-      LockClientBuilder builder = LockClient.builder().url(url).alsoHolding(also);
-      return (ttl == null ? builder : builder.ttl(ttl)).build();
+      throw new UnsupportedOperationException("This opener holds no other locks.");
     }
 
     /** Opens the store itself, to inspect it. Blocks. */

@@ -253,7 +253,7 @@ final class HeldCommand {
       case NOT_RENEWED ->
           "it was not renewed in time, since the store was silent or this process stood still";
       case FORGOTTEN -> "the store no longer knew it";
-      case OUTER_LOST -> "the lock around it was lost";
+      case OUTER_LOST -> "the lock in the store of --also was lost";
       case AT_MOST -> "its at-most time is over";
       case EVICTED -> "an operator evicted it";
       case CLIENT_CLOSED -> "its client was closed";

@@ -106,9 +106,9 @@ final class LockWait {
   }
 
   /**
-   * Watches a holder that looks dead until it can be judged, and tries again, where only who has
-   * watched it for its TTL can do that: the next command would be a new process, which has not.
-   * Ends as soon as another holds the lock, so that one command of many has it.
+   * Watches a holder that looks dead until it can be judged, and tries again. A clockless store
+   * lets a process judge a holder only after watching it for its TTL; the next command would begin
+   * anew. Ends as soon as another holds the lock, so that one command of many has it.
    */
   private Optional<Lease> triedAgain() {
     Optional<LockParticipant> silent = silentHolder();
@@ -134,10 +134,14 @@ final class LockWait {
   }
 
   private Optional<LockParticipant> silentHolder() {
-    return client.admin().find(lock.name()).stream()
-        .flatMap(found -> found.holders().stream())
-        .filter(LockFormatter::isSilent)
-        .findFirst();
+    try {
+      return client.admin().find(lock.name()).stream()
+          .flatMap(found -> found.holders().stream())
+          .filter(LockFormatter::isSilent)
+          .findFirst();
+    } catch (StoreUnavailableException e) {
+      return Optional.empty(); // as the message tells
+    }
   }
 
   /** Rests between two tries, unless a signal arrives. */

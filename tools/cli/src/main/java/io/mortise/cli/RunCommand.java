@@ -148,8 +148,8 @@ final class RunCommand implements Callable<Integer> {
       names = "--also",
       paramLabel = "URL",
       description =
-          "Hold the lock of that name in this store too, for a move from it to the other while some hosts use it"
-              + " alone; @FILE reads it from a file.")
+          "Hold the lock of that name also in this, the old store, while hosts move from it to --store; @FILE reads"
+              + " it from a file. Not with --hold-on-crash.")
   private @Nullable String also;
 
   RunCommand(CliEnvironment cliEnvironment, List<String> command) {
@@ -178,6 +178,11 @@ final class RunCommand implements Callable<Integer> {
     checkEncoding();
     String url = store.url();
     StoreUrl.parse(url); // refuse a wrong value before searching the command
+    if (also != null && holdOnCrash != null) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "--hold-on-crash cannot keep the lock of --also shut after a crash. Leave one of them out.");
+    }
     if (also != null && url.equals(StoreOptions.resolve(also))) {
       throw new ParameterException(
           spec.commandLine(), "--also names the same store, whose lock would wait for itself.");

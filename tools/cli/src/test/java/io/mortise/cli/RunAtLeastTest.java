@@ -48,8 +48,8 @@ class RunAtLeastTest {
     int ran = 0;
     long end = System.nanoTime() + Duration.ofSeconds(60).toNanos();
     while (ran == 0 && System.nanoTime() - end < 0) {
-      try (CliProcess first = tool(url, "run", "--wait", "0", "job", "--", "sleep", "1");
-          CliProcess second = tool(url, "run", "--wait", "0", "job", "--", "sleep", "1")) {
+      try (CliProcess first = tool(url, "run", "--wait", "0", "job", "--", "sleep", "10");
+          CliProcess second = tool(url, "run", "--wait", "0", "job", "--", "sleep", "10")) {
         ran += first.status() == 0 ? 1 : 0;
         ran += second.status() == 0 ? 1 : 0;
       }

@@ -80,11 +80,7 @@ final class ShopDatabase implements AutoCloseable {
     // A frozen instance would keep the row of its order for longer than its lock.
     server =
         PostgresServer.start(
-            programs,
-            "-c",
-            "max_connections=200",
-            "-c",
-            "idle_in_transaction_session_timeout=2s");
+            programs, "-c", "max_connections=200", "-c", "idle_in_transaction_session_timeout=2s");
     execute(Files.readString(schema));
     execute("INSERT INTO product (id, in_stock) VALUES (3, 0)");
     execute("UPDATE product SET in_stock = " + STOCK);

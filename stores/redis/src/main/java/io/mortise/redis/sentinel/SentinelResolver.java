@@ -123,8 +123,9 @@ public final class SentinelResolver implements EndpointResolver {
   private record AskedSentinel(Endpoint sentinel, CompletableFuture<SentinelReply> reply) {}
 
   /**
-   * Asks all Sentinels at one time, and waits for them. Once one has answered, the others have as
-   * long again, and {@link #PATIENCE} at least: the network decides how long an answer takes.
+   * Asks all Sentinels at one time, and waits for them. Once a majority has answered, the others
+   * have as long again, and {@link #PATIENCE} at least: the network decides how long an answer
+   * takes. A minority may be those that were cut off.
    *
    * @return those that have answered or failed
    */
@@ -138,6 +139,7 @@ public final class SentinelResolver implements EndpointResolver {
       var unused = reply.whenComplete((found, failure) -> done.add(asked));
     }
     List<AskedSentinel> answered = new ArrayList<>();
+    int successes = 0;
     Long deadline = null;
     try {
       while (answered.size() < sentinels.size()) {
@@ -149,7 +151,8 @@ public final class SentinelResolver implements EndpointResolver {
           return answered;
         }
         answered.add(next);
-        if (deadline == null && !next.reply().isCompletedExceptionally()) {
+        successes += next.reply().isCompletedExceptionally() ? 0 : 1;
+        if (deadline == null && isMajority(successes)) {
           long now = ticker.nanos();
           deadline = now + Math.max(PATIENCE.toNanos(), now - begun);
         }

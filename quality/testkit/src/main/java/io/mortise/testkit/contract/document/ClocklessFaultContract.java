@@ -187,6 +187,8 @@ public abstract class ClocklessFaultContract<S extends LocalServer> {
   @Tag("extended")
   void given100FairWaitersOf20Clients_thenNoneIsServedTwiceBeforeAnotherOnce_andTokensRise()
       throws Exception {
+    // Twenty clients open one after the other on a server that has just started.
+    parameters = parameters.replace("timeout=2s", "timeout=5s");
     List<LockClient> clients = new ArrayList<>();
     try (LockClient keeper = client(LONG)) {
       for (int i = 0; i < CLIENTS; i++) {

@@ -172,6 +172,16 @@ class EvictSuite extends StoreSuite {
   }
 
   @Test
+  void givenAtLeast_whenTheHolderIsClosed_thenTheLockIsFreeOnceItGivesUp() {
+    needs(Capability.AT_LEAST);
+    SessionDriver a = session("a");
+    AttemptId attempt = a.hold(LOCK, EX, atLeast(LONG)).attempt();
+    close(attempt);
+    a.end(LOCK, attempt);
+    assertFree(LOCK, session("b"));
+  }
+
+  @Test
   void givenLockThatIsShut_whenReopened_thenItIsFree() {
     needs(Capability.AT_LEAST);
     SessionDriver a = session("a");

@@ -60,6 +60,11 @@ final class AtLeastHold {
     made = mark;
   }
 
+  /** No mark is certain any more. */
+  void forgetMade() {
+    made = null;
+  }
+
   @Nullable AtLeastMark mark() {
     return made;
   }

@@ -227,6 +227,12 @@ final class LockRequests {
       // The node was rewritten since it was read.
       stopMarking(atLeast);
       mark(attempt, atLeast);
+    } else if (code == Code.NONODE && keeping.replaced() != null) {
+      // The mark to replace went with an earlier transaction without an answer, or the node is
+      // gone, which the next read shows.
+      atLeast.forgetMade();
+      stopMarking(atLeast);
+      mark(attempt, atLeast);
     } else if (code == Code.NONODE) {
       removedWhileMarking(attempt, atLeast);
     } else {
@@ -268,7 +274,10 @@ final class LockRequests {
   /** Whether the hold's end leaves the lock shut, as far as this process knows. */
   boolean leavesShut(ZooKeeperAttempt attempt) {
     AtLeastHold atLeast = attempts.atLeast(attempt);
-    if (atLeast == null || atLeast.sent().isEmpty() || atLeast.isTakenBack()) {
+    if (atLeast == null
+        || atLeast.sent().isEmpty()
+        || atLeast.isTakenBack()
+        || attempts.isEvicted(attempt)) {
       return false;
     }
     AtLeastMark mark = atLeast.mark();

@@ -161,6 +161,9 @@ final class SimulatedQueue {
     if (code != Code.OK || leasts.containsKey(mark)) {
       return code == Code.OK ? Code.NODEEXISTS : code;
     }
+    if (replaced != null && !leasts.containsKey(replaced)) {
+      return Code.NONODE;
+    }
     write(seq, NodeData.timed(read.data()));
     isTimed = true;
     pzxid = zxid;
