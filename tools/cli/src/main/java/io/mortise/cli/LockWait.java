@@ -25,6 +25,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** Waits for a lock until it is granted, the time is over or a signal arrives. For one thread. */
@@ -111,7 +112,7 @@ final class LockWait {
    * anew. Ends as soon as another holds the lock, so that one command of many has it.
    */
   private Optional<Lease> triedAgain() {
-    Optional<LockParticipant> silent = silentHolder();
+    Optional<LockParticipant> silent = holder(LockFormatter::isSilent);
     long end =
         System.nanoTime()
             + silent
@@ -121,7 +122,9 @@ final class LockWait {
                 .toNanos();
     while (silent.isPresent() && System.nanoTime() - end < 0) {
       rest();
-      Optional<LockParticipant> now = silentHolder();
+      // Once this process has judged it, it looks gone.
+      Optional<LockParticipant> now =
+          holder(holder -> LockFormatter.isSilent(holder) || holder.isGone());
       if (!now.map(LockParticipant::attempt).equals(silent.map(LockParticipant::attempt))) {
         return Optional.empty();
       }
@@ -133,11 +136,11 @@ final class LockWait {
     return Optional.empty();
   }
 
-  private Optional<LockParticipant> silentHolder() {
+  private Optional<LockParticipant> holder(Predicate<LockParticipant> which) {
     try {
       return client.admin().find(lock.name()).stream()
           .flatMap(found -> found.holders().stream())
-          .filter(LockFormatter::isSilent)
+          .filter(which)
           .findFirst();
     } catch (StoreUnavailableException e) {
       return Optional.empty(); // as the message tells
