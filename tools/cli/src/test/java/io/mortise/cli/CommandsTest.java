@@ -103,6 +103,14 @@ class CommandsTest extends CommandHarness {
   }
 
   @Test
+  void givenOldStore_whenItIsTheSame_orHasToStayShutAfterACrash_thenStatusIs64() {
+    assertThat(execute("run", "--also", "fake:", "job", "--", "true")).isEqualTo(ExitStatus.USAGE);
+    assertThat(execute("run", "--also", "mem:old", "--hold-on-crash", "1h", "job", "--", "true"))
+        .isEqualTo(ExitStatus.USAGE);
+    assertThat(urls).isEmpty();
+  }
+
+  @Test
   void givenLockNameWithControlCharacter_whenExecuted_thenStatusIs64() {
     assertThat(execute("run", "a\nb", "--", "true")).isEqualTo(ExitStatus.USAGE);
     assertThat(err()).contains("control character U+000A").hasLineCount(1);

@@ -217,6 +217,23 @@ abstract class EndToEnd {
   }
 
   @Test
+  void givenOldStoreAsWell_whenTheCommandRuns_thenNobodyHasTheLockThere() throws Exception {
+    String old = "jdbc:sqlite:" + folder.resolve("old.db");
+    try (CliProcess holder =
+        tool("run", "--also", old, "job", "--", "sh", "-c", "echo up; exec sleep 100")) {
+      await().atMost(Duration.ofSeconds(60)).until(() -> holder.out().endsWith("\n"));
+      try (CliProcess other = tool("run", "--store", old, "--wait", "0", "job", "--", "true")) {
+        assertThat(other.status()).isEqualTo(ExitStatus.NOT_HAD);
+      }
+      holder.signal("TERM");
+      holder.status();
+    }
+    try (CliProcess next = tool("run", "--store", old, "--wait", "60s", "job", "--", "true")) {
+      assertThat(next.status()).isZero();
+    }
+  }
+
+  @Test
   void givenHoldOnCrash_whenCommandEnds_thenLockIsFreeAtOnce() throws Exception {
     try (CliProcess first = tool("run", "--hold-on-crash", "1h", "job", "--", "true")) {
       assertThat(first.status()).isZero();
