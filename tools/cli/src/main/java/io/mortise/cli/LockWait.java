@@ -67,7 +67,8 @@ final class LockWait {
    */
   Lease acquire(@Nullable PrintStream out) throws InterruptedException {
     if (wait != null && wait.isZero()) {
-      return lock.tryAcquire().or(this::triedAgain).orElseThrow(() -> notHad(null));
+      Optional<Lease> tried = lock.tryAcquire();
+      return (tried.isPresent() ? tried : triedAgain()).orElseThrow(() -> notHad(null));
     }
     CompletableFuture<Lease> attempt = wait == null ? lock.acquireAsync() : lock.acquireAsync(wait);
     var told =
@@ -111,7 +112,7 @@ final class LockWait {
    * lets a process judge a holder only after watching it for its TTL; the next command would begin
    * anew. Ends as soon as another holds the lock, so that one command of many has it.
    */
-  private Optional<Lease> triedAgain() {
+  private Optional<Lease> triedAgain() throws InterruptedException {
     Optional<LockParticipant> silent = holder(LockFormatter::isSilent);
     long end =
         System.nanoTime()
@@ -121,7 +122,10 @@ final class LockWait {
                 .multipliedBy(2)
                 .toNanos();
     while (silent.isPresent() && System.nanoTime() - end < 0) {
-      rest();
+      if (runEvents.poll(TRY.toNanos(), TimeUnit.NANOSECONDS)
+          instanceof RunEvent.SignalReceived signal) {
+        throw new CliException(ExitStatus.bySignal(signal.number()), "");
+      }
       // Once this process has judged it, it looks gone.
       Optional<LockParticipant> now =
           holder(holder -> LockFormatter.isSilent(holder) || holder.isGone());
@@ -144,18 +148,6 @@ final class LockWait {
           .findFirst();
     } catch (StoreUnavailableException e) {
       return Optional.empty(); // as the message tells
-    }
-  }
-
-  /** Rests between two tries, unless a signal arrives. */
-  private void rest() {
-    try {
-      if (runEvents.poll(TRY.toNanos(), TimeUnit.NANOSECONDS)
-          instanceof RunEvent.SignalReceived signal) {
-        throw new CliException(ExitStatus.bySignal(signal.number()), "");
-      }
-    } catch (InterruptedException e) {
-      throw new IllegalStateException(e); // nobody interrupts the tool
     }
   }
 

@@ -183,7 +183,8 @@ final class RunCommand implements Callable<Integer> {
           spec.commandLine(),
           "--hold-on-crash cannot keep the lock of --also shut after a crash. Leave one of them out.");
     }
-    if (also != null && url.equals(StoreOptions.resolve(also))) {
+    String oldUrl = also == null ? null : StoreOptions.resolve(also);
+    if (url.equals(oldUrl)) {
       throw new ParameterException(
           spec.commandLine(), "--also names the same store, whose lock would wait for itself.");
     }
@@ -204,11 +205,8 @@ final class RunCommand implements Callable<Integer> {
     for (String signal : RunEvent.SignalReceived.ENDING) {
       Signals.listen(signal, this::interrupted);
     }
-    try (LockClient old = also == null ? null : store.connect(StoreOptions.resolve(also), ttl);
-        LockClient client =
-            old == null
-                ? store.connect(url, ttl)
-                : cliEnvironment.connector().connect(url, ttl, old)) {
+    try (LockClient old = oldUrl == null ? null : store.connectOther(oldUrl, ttl);
+        LockClient client = store.connect(url, ttl, old)) {
       connected = true;
       DistributedLock lock =
           (shared ? client.readWriteLock(name).readLock() : client.lock(name))

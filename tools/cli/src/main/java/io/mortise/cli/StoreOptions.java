@@ -103,11 +103,22 @@ final class StoreOptions extends CommonOptions {
   /**
    * Connects to acquire locks. Creates missing files and tables; reports a new store that other
    * hosts do not see. Blocks.
+   *
+   * @param also whose locks the client holds, too; null for none
    */
-  LockClient connect(String url, @Nullable Duration ttl) {
+  LockClient connect(String url, @Nullable Duration ttl, @Nullable LockClient also) {
     setLogLevel();
     refuseMemory(url);
     makeEmbedded(url);
+    return also == null
+        ? cliEnvironment.connector().connect(url, ttl)
+        : cliEnvironment.connector().connect(url, ttl, also);
+  }
+
+  /** Connects to a store that another option names, to acquire locks. Blocks. */
+  LockClient connectOther(String url, @Nullable Duration ttl) {
+    setLogLevel();
+    refuseMemory(url);
     return cliEnvironment.connector().connect(url, ttl);
   }
 

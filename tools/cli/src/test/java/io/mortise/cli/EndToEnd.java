@@ -234,6 +234,25 @@ abstract class EndToEnd {
   }
 
   @Test
+  void givenOldStore_whenTheNewOneIsTheFileOfThisHost_thenThatIsMade() throws Exception {
+    try (CliProcess run =
+        CliProcess.start(
+            folder,
+            Main.class,
+            Map.of("HOME", folder.toString(), "TMPDIR", folder.toString()),
+            Redirect.from(new File("/dev/null")),
+            "run",
+            "--also",
+            "jdbc:sqlite:" + folder.resolve("former.db"),
+            "job",
+            "--",
+            "true")) {
+      assertThat(run.status()).as(run.err()).isZero();
+    }
+    assertThat(folder.resolve(".local/state/mortise/locks.db")).exists();
+  }
+
+  @Test
   void givenHoldOnCrash_whenCommandEnds_thenLockIsFreeAtOnce() throws Exception {
     try (CliProcess first = tool("run", "--hold-on-crash", "1h", "job", "--", "true")) {
       assertThat(first.status()).isZero();
