@@ -58,10 +58,9 @@ public interface LockClientBuilder {
    * OuterLocks#checked}).
    *
    * <p>Costs a thread for each lock that is held or waited for. Waiters of the two libraries have
-   * no common order. An idle sticky lock keeps the other lock, and nobody who waits for that one
-   * can call it back. Read locks and permits are refused unless {@link OuterLocks} has such locks.
-   * An at-least time keeps the other lock shut too, unless the client is closed, or its session
-   * lost, before.
+   * no common order. An idle sticky lock keeps the other lock, whose waiters cannot call it back.
+   * Read locks and permits are refused unless {@link OuterLocks} has such locks. An at-least time
+   * keeps the other lock shut too, unless the client is closed, or its session lost, before.
    */
   @Beta
   LockClientBuilder alsoHolding(OuterLocks outer);

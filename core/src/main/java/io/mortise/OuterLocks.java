@@ -84,45 +84,67 @@ public interface OuterLocks {
    *     TTL; may block for a round trip. An exception proves nothing, and is ignored
    */
   static Lock checked(Lock lock, BooleanSupplier isHeld) {
-    return new Checked(lock, isHeld);
+    Objects.requireNonNull(lock, "lock");
+    Objects.requireNonNull(isHeld, "isHeld");
+    return new Checked() {
+      @Override
+      public boolean isHeld() {
+        return isHeld.getAsBoolean();
+      }
+
+      @Override
+      public boolean tryLock() {
+        return lock.tryLock();
+      }
+
+      @Override
+      public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
+        return lock.tryLock(time, unit);
+      }
+
+      @Override
+      public void unlock() {
+        lock.unlock();
+      }
+
+      @Override
+      public void lock() {
+        lock.lock();
+      }
+
+      @Override
+      public void lockInterruptibly() throws InterruptedException {
+        lock.lockInterruptibly();
+      }
+
+      @Override
+      public Condition newCondition() {
+        return lock.newCondition();
+      }
+    };
   }
 
-  /** A lock, and how to see its loss. */
-  record Checked(Lock delegate, BooleanSupplier isHeld) implements Lock {
-    /** Refuses null. */
-    public Checked {
-      Objects.requireNonNull(delegate, "lock");
-      Objects.requireNonNull(isHeld, "isHeld");
+  /** A lock whose loss can be seen, for adapters: a client calls no method that has a default. */
+  interface Checked extends Lock {
+    /** As the check of {@link OuterLocks#checked}. */
+    boolean isHeld();
+
+    /** Not supported. */
+    @Override
+    default void lock() {
+      throw new UnsupportedOperationException("A client waits by tryLock.");
     }
 
+    /** Not supported. */
     @Override
-    public void lock() {
-      delegate.lock();
+    default void lockInterruptibly() throws InterruptedException {
+      throw new UnsupportedOperationException("A client waits by tryLock.");
     }
 
+    /** Not supported. */
     @Override
-    public void lockInterruptibly() throws InterruptedException {
-      delegate.lockInterruptibly();
-    }
-
-    @Override
-    public boolean tryLock() {
-      return delegate.tryLock();
-    }
-
-    @Override
-    public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
-      return delegate.tryLock(time, unit);
-    }
-
-    @Override
-    public void unlock() {
-      delegate.unlock();
-    }
-
-    @Override
-    public Condition newCondition() {
-      return delegate.newCondition();
+    default Condition newCondition() {
+      throw new UnsupportedOperationException("A distributed lock has no conditions.");
     }
   }
 }

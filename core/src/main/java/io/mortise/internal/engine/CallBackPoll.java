@@ -71,7 +71,7 @@ final class CallBackPoll {
           FailureText.withoutStore(
               settings.storeName(), FailureText.said(CompletionStages.cause(failure))));
     }
-    // First: a grant that becomes idle from here on begins anew.
+    // Cleared before the check below, so that a grant that becomes idle meanwhile is seen by one.
     begun.set(false);
     LiveSession next = session.hasEnded() ? sessions.current() : session;
     if (next != null && stripes.withOldestIdle() != null) {

@@ -7,7 +7,6 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
 import net.javacrumbs.shedlock.core.ClockProvider;
 import net.javacrumbs.shedlock.core.LockConfiguration;
@@ -53,8 +52,7 @@ public final class ShedLockOuterLocks implements OuterLocks {
 
   @Override
   public Lock exclusive(String name) {
-    ShedLockLock lock = new ShedLockLock(provider, name, atMost, ticker);
-    return OuterLocks.checked(lock, lock::extend);
+    return new ShedLockLock(provider, name, atMost, ticker);
   }
 
   @Override
@@ -63,7 +61,7 @@ public final class ShedLockOuterLocks implements OuterLocks {
   }
 
   /** A lock of ShedLock, for the one thread that takes it. */
-  private static final class ShedLockLock implements Lock {
+  private static final class ShedLockLock implements Checked {
     /** ShedLock tells nobody of a release. */
     private static final long POLL_MILLIS = 100;
 
@@ -103,8 +101,9 @@ public final class ShedLockOuterLocks implements OuterLocks {
       return true;
     }
 
-    /** Extends the lock. Returns whether it is still held. */
-    boolean extend() {
+    /** Extends the lock, too. */
+    @Override
+    public boolean isHeld() {
       long until = ticker.nanos() + atMost.toNanos();
       try {
         Optional<SimpleLock> extended =
@@ -126,21 +125,6 @@ public final class ShedLockOuterLocks implements OuterLocks {
     @Override
     public void unlock() {
       Objects.requireNonNull(held, "held").unlock();
-    }
-
-    @Override
-    public void lock() {
-      throw new UnsupportedOperationException("A client waits by tryLock.");
-    }
-
-    @Override
-    public void lockInterruptibly() {
-      throw new UnsupportedOperationException("A client waits by tryLock.");
-    }
-
-    @Override
-    public Condition newCondition() {
-      throw new UnsupportedOperationException("A distributed lock has no conditions.");
     }
   }
 }

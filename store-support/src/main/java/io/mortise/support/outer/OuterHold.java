@@ -75,8 +75,6 @@ final class OuterHold {
   /** The end of the at-least time, which keeps the outer lock shut. */
   private long shutUntil;
 
-  private boolean keepsShut;
-
   /** Sends an acquire to the store. Called under the guard. */
   interface AcquireSender {
     void send(OuterHold hold, Request.Acquire request, Consumer<Reply> sink);
@@ -98,7 +96,8 @@ final class OuterHold {
   /**
    * A hold that has not begun.
    *
-   * @param onRelease called when the outer lock is not held any more, or was not taken
+   * @param onRelease called when the outer lock is not held any more, or was not taken; quick, as
+   *     it may be called under the guard, and more than once
    */
   OuterHold(
       Request.Acquire request,
@@ -114,6 +113,7 @@ final class OuterHold {
     this.lock = lock;
     this.checkNanos = ttl.toNanos() / 3;
     this.ticker = ticker;
+    this.shutUntil = ticker.nanos();
     this.hints = hints;
     this.sender = sender;
     this.onRelease = onRelease;
@@ -144,7 +144,7 @@ final class OuterHold {
     Reply reply;
     guard.lock();
     try {
-      if (isAbandoned || hasEnded) {
+      if (isOver()) {
         reply = Refusals.ended(attempt);
       } else if (phase == Phase.RELEASED) {
         Throwable cause = failure;
@@ -152,6 +152,7 @@ final class OuterHold {
           return false;
         }
         failure = null;
+        onRelease.accept(this);
         reply = failed(request, cause);
       } else if (phase == Phase.TRYING) {
         asked.add(new AskedAcquire(request, sink));
@@ -170,9 +171,6 @@ final class OuterHold {
       }
     } finally {
       guard.unlock();
-    }
-    if (reply instanceof Reply.Failed || reply instanceof Reply.Refused) {
-      forgetUnlessShut();
     }
     sink.accept(reply);
     return true;
@@ -199,7 +197,6 @@ final class OuterHold {
       Duration atLeast = restarted == null && !isGranted ? askedAtLeast : restarted;
       if (atLeast != null) {
         shutUntil = ticker.nanos() + atLeast.toNanos();
-        keepsShut = true;
         changed.signalAll();
       }
       isGranted = true;
@@ -243,28 +240,16 @@ final class OuterHold {
       isOver = phase == Phase.RELEASED || shutLeft() > 0;
       if (!isOver) {
         afterRelease.add(then);
+      } else if (phase == Phase.RELEASED) {
+        // After a wait that failed, if no request came since.
+        onRelease.accept(this);
       }
       changed.signalAll();
     } finally {
       guard.unlock();
     }
     if (isOver) {
-      forgetUnlessShut();
       then.run();
-    }
-  }
-
-  /** After a failed wait that nobody asked about, no thread is there to end the hold. */
-  private void forgetUnlessShut() {
-    boolean isReleased;
-    guard.lock();
-    try {
-      isReleased = phase == Phase.RELEASED;
-    } finally {
-      guard.unlock();
-    }
-    if (isReleased) {
-      onRelease.accept(this);
     }
   }
 
@@ -272,7 +257,7 @@ final class OuterHold {
   void endNow(Runnable then) {
     guard.lock();
     try {
-      keepsShut = false;
+      shutUntil = ticker.nanos();
     } finally {
       guard.unlock();
     }
@@ -280,7 +265,7 @@ final class OuterHold {
   }
 
   private long shutLeft() {
-    return keepsShut ? shutUntil - ticker.nanos() : 0;
+    return shutUntil - ticker.nanos();
   }
 
   private void stopWaiting() {
@@ -332,7 +317,7 @@ final class OuterHold {
     try {
       tried = List.copyOf(asked);
       asked.clear();
-      over = isAbandoned || hasEnded;
+      over = isOver();
       waits = !held && !over && tried.stream().anyMatch(each -> each.request().queue());
       phase = held ? Phase.HELD : waits ? Phase.WAITING : Phase.RELEASED;
       if (held && !over) {
@@ -393,7 +378,7 @@ final class OuterHold {
     guard.lock();
     try {
       phase = Phase.HELD;
-      return !isAbandoned && !hasEnded;
+      return !isOver();
     } finally {
       guard.unlock();
     }
@@ -420,7 +405,7 @@ final class OuterHold {
   private boolean isStillHeld() {
     try {
       if (lock instanceof OuterLocks.Checked checked) {
-        return checked.isHeld().getAsBoolean();
+        return checked.isHeld();
       }
       return !(lock instanceof JavaLock own)
           || own.lease().map(lease -> lease.state() != Lease.State.LOST).orElse(false);

@@ -26,7 +26,7 @@ import java.util.concurrent.locks.Lock;
 import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
+import java.util.function.Function;
 
 /**
  * A session that takes the lock of another library before it asks the store for an attempt, and
@@ -298,26 +298,23 @@ final class OuterLockSession extends ForwardingSession {
   @Override
   public CompletionStage<Void> close() {
     closed = true;
-    return super.close()
-        .handle((done, failure) -> failure)
-        .thenCompose(
-            failure ->
-                CompletableFuture.allOf(
-                        List.copyOf(holds.values()).stream()
-                            .map(this::released)
-                            .toArray(CompletableFuture<?>[]::new))
-                    .thenCompose(released -> outcome(failure)));
+    CompletionStage<Void> ended = super.close();
+    return ended
+        .handle((done, failure) -> releasedAll())
+        .thenCompose(Function.identity())
+        .thenCompose(released -> ended);
   }
 
-  private CompletableFuture<Void> released(OuterHold hold) {
+  private CompletionStage<Void> releasedAll() {
+    return CompletableFuture.allOf(
+        List.copyOf(holds.values()).stream()
+            .map(OuterLockSession::released)
+            .toArray(CompletableFuture<?>[]::new));
+  }
+
+  private static CompletableFuture<Void> released(OuterHold hold) {
     CompletableFuture<Void> released = new CompletableFuture<>();
     hold.endNow(() -> released.complete(null));
     return released;
-  }
-
-  private static CompletionStage<Void> outcome(@Nullable Throwable failure) {
-    return failure == null
-        ? CompletableFuture.completedFuture(null)
-        : CompletableFuture.failedFuture(failure);
   }
 }

@@ -5,7 +5,6 @@ import io.mortise.annotation.Beta;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
 import java.util.function.Function;
 import org.apache.curator.framework.CuratorFramework;
@@ -62,17 +61,12 @@ public final class CuratorOuterLocks implements OuterLocks {
 
   @Override
   public Lock exclusive(String name) {
-    return checked(exclusive.apply(name));
+    return new CuratorLock(curator, exclusive.apply(name));
   }
 
   @Override
   public Optional<Lock> shared(String name) {
-    return shared.apply(name).map(this::checked);
-  }
-
-  private Lock checked(InterProcessLock lock) {
-    CuratorLock held = new CuratorLock(curator, lock);
-    return OuterLocks.checked(held, () -> !held.isLost);
+    return shared.apply(name).map(lock -> new CuratorLock(curator, lock));
   }
 
   @Override
@@ -81,7 +75,7 @@ public final class CuratorOuterLocks implements OuterLocks {
   }
 
   /** A lock of Curator, for the one thread that takes it. */
-  private static final class CuratorLock implements Lock, ConnectionStateListener {
+  private static final class CuratorLock implements Checked, ConnectionStateListener {
     private final CuratorFramework curator;
     private final InterProcessLock lock;
     private volatile boolean isLost;
@@ -96,6 +90,11 @@ public final class CuratorOuterLocks implements OuterLocks {
       if (state == ConnectionState.LOST) {
         isLost = true;
       }
+    }
+
+    @Override
+    public boolean isHeld() {
+      return !isLost;
     }
 
     @Override
@@ -154,21 +153,6 @@ public final class CuratorOuterLocks implements OuterLocks {
       } catch (Exception e) {
         throw new IllegalStateException("Curator could not release its lock: " + e, e);
       }
-    }
-
-    @Override
-    public void lock() {
-      throw new UnsupportedOperationException("A client waits by tryLock.");
-    }
-
-    @Override
-    public void lockInterruptibly() {
-      throw new UnsupportedOperationException("A client waits by tryLock.");
-    }
-
-    @Override
-    public Condition newCondition() {
-      throw new UnsupportedOperationException("A distributed lock has no conditions.");
     }
   }
 }
