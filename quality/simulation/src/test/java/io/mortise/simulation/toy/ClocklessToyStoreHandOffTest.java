@@ -81,6 +81,38 @@ class ClocklessToyStoreHandOffTest {
         .isEqualTo(1 + 1 + WAITERS - 1);
   }
 
+  /** A process that acquires the lock again and again. */
+  private abstract static class Contender {
+    final SessionId id;
+    final StoreSession session;
+    int attempts;
+
+    Contender(FarServer server) {
+      id = server.newId();
+      session = server.open(id, this::hear);
+    }
+
+    final void acquire() {
+      AttemptId attempt = new AttemptId(id, ++attempts);
+      session.submit(
+          new Request.Acquire(LOCK, attempt, Mode.EXCLUSIVE, true, HoldTerms.NONE, 1, 0, null),
+          reply -> {
+            if (reply instanceof Reply.Granted) {
+              granted(attempt);
+            }
+          });
+    }
+
+    private void hear(SessionNotification notification) {
+      if (notification instanceof SessionNotification.HoldGranted) {
+        granted(notification.attempt());
+      }
+    }
+
+    /** Handles a grant, which may be told twice. */
+    abstract void granted(AttemptId attempt);
+  }
+
   /** A lock that two processes hold by turns. */
   private static final class HandOffs {
     static final int COUNTED = 100;
@@ -105,30 +137,15 @@ class ClocklessToyStoreHandOffTest {
     }
 
     /** One of the processes. */
-    private final class Turn {
-      private final SessionId id = far.newId();
-      private final StoreSession session = far.open(id, this::hear);
+    private final class Turn extends Contender {
       private final Set<AttemptId> held = new HashSet<>();
-      private int attempts;
 
-      void acquire() {
-        AttemptId attempt = new AttemptId(id, ++attempts);
-        session.submit(
-            new Request.Acquire(LOCK, attempt, Mode.EXCLUSIVE, true, HoldTerms.NONE, 1, 0, null),
-            reply -> {
-              if (reply instanceof Reply.Granted) {
-                granted(attempt);
-              }
-            });
+      Turn() {
+        super(far);
       }
 
-      private void hear(SessionNotification notification) {
-        if (notification instanceof SessionNotification.HoldGranted) {
-          granted(notification.attempt());
-        }
-      }
-
-      private void granted(AttemptId attempt) {
+      @Override
+      void granted(AttemptId attempt) {
         if (!held.add(attempt)) {
           return;
         }
@@ -150,13 +167,11 @@ class ClocklessToyStoreHandOffTest {
   }
 
   /** A waiter that releases its grants at once. */
-  private final class Waiting {
-    private final SessionId id = server.newId();
-    private final StoreSession session = server.open(id, this::hear);
+  private final class Waiting extends Contender {
     private final int rounds;
-    private int attempts;
 
     Waiting(int rounds) {
+      super(server);
       this.rounds = rounds;
     }
 
@@ -172,24 +187,8 @@ class ClocklessToyStoreHandOffTest {
                   });
     }
 
-    private void acquire() {
-      AttemptId attempt = new AttemptId(id, ++attempts);
-      session.submit(
-          new Request.Acquire(LOCK, attempt, Mode.EXCLUSIVE, true, HoldTerms.NONE, 1, 0, null),
-          reply -> {
-            if (reply instanceof Reply.Granted) {
-              granted(attempt);
-            }
-          });
-    }
-
-    private void hear(SessionNotification notification) {
-      if (notification instanceof SessionNotification.HoldGranted) {
-        granted(notification.attempt());
-      }
-    }
-
-    private void granted(AttemptId attempt) {
+    @Override
+    void granted(AttemptId attempt) {
       if (granted.add(attempt)) {
         session.submit(
             new Request.Abandon(LOCK, attempt),
