@@ -128,7 +128,8 @@ final class QueueScan {
     }
     Arrival arrival = watch.arrival();
     if (arrival == null) {
-      if (stat == null) {
+      // A holder that was written to may take less since the queue was listed.
+      if (stat == null || stat.getVersion() > 0) {
         look();
       }
       return;

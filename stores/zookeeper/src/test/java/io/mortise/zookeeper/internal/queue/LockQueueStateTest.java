@@ -330,6 +330,35 @@ class LockQueueStateTest {
   }
 
   @Test
+  void givenHolderThatIsNarrowedBeforeItIsWatched_thenAReaderLooksAgain() {
+    CreateNode creation =
+        only(
+            queue.onSubmit(
+                pending(
+                    new Request.Acquire(
+                        NAME, attempt(1), Mode.SHARED, true, HoldTerms.NONE, 1, 0, null))),
+            CreateNode.class);
+    String reader = LockQueue.node(1, 1);
+    ListNodes list =
+        only(
+            queue.onCreated(
+                creation, new CreateResult.AmongOthers(PATH + "/" + reader, Mode.SHARERS, 2)),
+            ListNodes.class);
+    List<QueueEffect> effects = queue.onListed(list.look(), Code.OK, List.of(name(0), reader));
+    assertThat(effects).hasExactlyElementsOfTypes(WatchNode.class, ReadNodes.class);
+    NodeContent narrowed = node(foreign, THEIRS, 9);
+    narrowed.stat().setVersion(1);
+    assertThat(queue.onWatched((WatchNode) effects.get(0), narrowed)).isEmpty();
+    LeaveNotes notes =
+        only(
+            queue.onRead(((ReadNodes) effects.get(1)).purpose(), List.of(narrowed)),
+            LeaveNotes.class);
+
+    assertThat(queue.onNotesLeft(notes.purpose()))
+        .hasExactlyElementsOfTypes(AnswerRequest.class, ListNodes.class);
+  }
+
+  @Test
   void givenNodeOfAnotherSessionInItsPlace_thenTheWaiterHoldsNothing_andIsTold() {
     waitAsSecond(1, 1);
     queue.onDisconnected();

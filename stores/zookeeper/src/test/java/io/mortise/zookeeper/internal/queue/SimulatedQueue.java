@@ -8,6 +8,7 @@ import io.mortise.zookeeper.internal.node.LockQueue;
 import io.mortise.zookeeper.internal.node.MultiRead.NodeContent;
 import io.mortise.zookeeper.internal.node.NodeData;
 import io.mortise.zookeeper.internal.node.NodeLayout;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -225,16 +226,22 @@ final class SimulatedQueue {
                 shutTimes.stream().noneMatch(time -> time.until > now && member.seq > time.last));
   }
 
-  /** Notes for how long the end of a hold leaves the lock shut. */
+  /**
+   * Notes for how long the end of a hold leaves the lock shut. Those that held at an earlier end go
+   * on.
+   */
   private void ends(int seq, int last) {
+    int lastOfAll = shutTimes.stream().mapToInt(ShutTime::last).reduce(last, Math::max);
     leasts.entrySet().stream()
         .filter(least -> least.getKey().seq() == seq)
         .max(Comparator.comparingLong(least -> least.getKey().start()))
-        .filter(least -> least.getKey().length().toMillis() > 1)
-        .ifPresent(
-            least ->
-                shutTimes.add(
-                    new ShutTime(least.getValue() + least.getKey().length().toNanos(), last)));
+        .ifPresent(least -> shutTimes.add(new ShutTime(until(least), lastOfAll)));
+  }
+
+  /** A time of a millisecond is not judged. */
+  private static long until(Map.Entry<AtLeastMark, Long> least) {
+    Duration length = least.getKey().length();
+    return least.getValue() + (length.toMillis() > 1 ? length.toNanos() : 0);
   }
 
   void removeMark(String mark) {
