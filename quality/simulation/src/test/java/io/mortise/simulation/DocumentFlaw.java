@@ -7,15 +7,15 @@ import org.jspecify.annotations.Nullable;
 /** Flaws of a store of documents, each with one rule removed or weakened. */
 enum DocumentFlaw {
   /** A step that writes nothing is answered from memory. */
-  ANSWERS_FROM_MEMORY(MissingRule.READS_WHERE_NOTHING_IS_WRITTEN, 63, "bounded wait"),
+  ANSWERS_FROM_MEMORY(MissingRule.READS_WHERE_NOTHING_IS_WRITTEN, 4713, "bounded wait"),
   /** Requests of one lock overtake each other. */
   REQUESTS_OVERTAKE(MissingRule.KEEPS_ORDER_OF_REQUESTS, 22, "bounded wait"),
   /** An observer watches beats, so a repeated renewal does not count. */
-  COUNTS_BEATS(MissingRule.COUNTS_RENEWALS, 602, "exclusion, bond"),
+  COUNTS_BEATS(MissingRule.COUNTS_RENEWALS, 8074, "exclusion, bond"),
   /** A recreated session counts its renewals from 0. */
-  COUNTS_FROM_ZERO(MissingRule.COUNTS_FROM_VERSION, 2264, "exclusion, bond, checking resource"),
+  COUNTS_FROM_ZERO(MissingRule.COUNTS_FROM_VERSION, 13376, "exclusion, bond, checking resource"),
   /** An at-least time that starts again is counted from its first start. */
-  COUNTS_FROM_THE_FIRST_START(MissingRule.COUNTS_FROM_LAST_START, 4691, "at least"),
+  COUNTS_FROM_THE_FIRST_START(MissingRule.COUNTS_FROM_LAST_START, 1019, "at least"),
   /** The end of an at-least time is the time of day that its writer expected. */
   BELIEVES_THE_WRITERS_CLOCK(MissingRule.COUNTS_FROM_FIRST_SIGHT, 1880, "at least"),
   /** An observer waits for half of a TTL only. */
