@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.LockTimeoutException;
+import io.mortise.OuterLocks;
 import io.mortise.admin.LockParticipant;
 import io.mortise.event.LockListener;
 import io.mortise.spring.LockContext;
@@ -19,6 +20,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.springframework.boot.SpringBootConfiguration;
@@ -137,6 +139,50 @@ class LockClientIT {
       assertThat(app.context().getBeansOfType(LockClientOpener.class)).isEmpty();
       assertThat(app.bean(Service.class).work(1)).isEqualTo("work/1");
     }
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class OuterConfig {
+    @Bean
+    ReentrantLock oldLock() {
+      return new ReentrantLock();
+    }
+
+    @Bean
+    OuterLocks oldLocks(ReentrantLock oldLock) {
+      return name -> oldLock;
+    }
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class OwnClientWithOuter {
+    @Bean
+    LockClient own(OuterLocks outer) {
+      return LockClient.builder().url("mem:boot-outer").alsoHolding(outer).build();
+    }
+  }
+
+  @Test
+  void givenOuterLocksBean_whenLocked_thenTheOldLockIsHeldToo() throws Exception {
+    for (Setup setup :
+        List.of(
+            BootApp.setup().set("mortise.url=" + url),
+            BootApp.setup().and(OwnClientWithOuter.class))) {
+      try (BootApp app = setup.and(OuterConfig.class).start()) {
+        ReentrantLock old = app.bean(ReentrantLock.class);
+        Lease held = app.locks().lock("a").acquire();
+        assertThat(old.isLocked()).isTrue();
+        held.close();
+        assertThat(old.isLocked()).isFalse();
+      }
+    }
+  }
+
+  @Test
+  void givenOuterLocksBeanThatTheClientOfTheUserDoesNotTake_thenTheStartFails() {
+    FailureAnalysis analysis = BootApp.setup().and(OwnClient.class, OuterConfig.class).failure();
+    assertThat(analysis.getDescription()).contains("OuterLocks bean 'oldLocks'");
+    assertThat(analysis.getAction()).contains("alsoHolding");
   }
 
   @Test

@@ -29,6 +29,12 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
  */
 @SuppressWarnings("LockNotBeforeTry") // The database is gone after the test.
 class JdbcLockRegistryTest {
+  /** As Spring Integration's script for H2 has it. */
+  static final String TABLE =
+      "create table int_lock (lock_key char(36) not null, region varchar(100) not null,"
+          + " client_id char(36), created_date timestamp not null, expired_after timestamp"
+          + " not null, primary key (lock_key, region))";
+
   private static final Duration MINUTE = Duration.ofMinutes(1);
 
   private DriverManagerDataSource database;
@@ -37,11 +43,7 @@ class JdbcLockRegistryTest {
   void createTable() {
     database =
         new DriverManagerDataSource("jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1");
-    new JdbcTemplate(database)
-        .execute(
-            "create table int_lock (lock_key char(36) not null, region varchar(100) not null,"
-                + " client_id char(36), created_date timestamp not null, expired_after timestamp"
-                + " not null, primary key (lock_key, region))");
+    new JdbcTemplate(database).execute(TABLE);
   }
 
   private JdbcLockRegistry registry(Duration ttl) {
