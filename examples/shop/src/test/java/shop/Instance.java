@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
@@ -29,11 +30,13 @@ final class Instance implements AutoCloseable {
   private final Process process;
   private final Process lifeline;
 
-  private Instance(String name, Path log, List<String> command) throws IOException {
+  private Instance(String name, Path log, List<String> command, Map<String, String> environment)
+      throws IOException {
     this.name = name;
     this.log = log;
-    process =
-        new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start();
+    ProcessBuilder builder = new ProcessBuilder(command);
+    builder.environment().putAll(environment);
+    process = builder.redirectErrorStream(true).redirectOutput(log.toFile()).start();
     // Its input ends with this JVM, also with one that is killed and runs no hooks.
     lifeline = new ProcessBuilder("sh", "-c", "read _; kill -9 " + process.pid()).start();
     // The process id may be reused later.
@@ -46,20 +49,35 @@ final class Instance implements AutoCloseable {
    * @param properties each as {@code name=value}
    */
   static Instance start(String name, Path folder, List<String> properties) throws IOException {
-    return new Instance(name, folder.resolve(name + ".log"), command(name, properties));
+    return start(name, folder, properties, Map.of());
+  }
+
+  /** As {@link #start(String, Path, List)}, with variables of its environment. */
+  static Instance start(
+      String name, Path folder, List<String> properties, Map<String, String> environment)
+      throws IOException {
+    return new Instance(
+        name, folder.resolve(name + ".log"), command(name, properties), environment);
   }
 
   /**
-   * As {@link #start}, as the command of a {@code mortise run}.
+   * As {@link #start(String, Path, List)}, as the command of a {@code mortise run}.
    *
    * @param store keeps the lock that the instance runs under
    */
   static Instance startUnderLock(String store, String name, Path folder, List<String> properties)
       throws IOException {
-    List<String> command = java();
-    command.addAll(List.of("io.mortise.cli.Main", "run", "--store", store, name, "--"));
+    List<String> command = tool();
+    command.addAll(List.of("run", "--store", store, name, "--"));
     command.addAll(command(name, properties));
-    return new Instance(name, folder.resolve(name + ".log"), command);
+    return new Instance(name, folder.resolve(name + ".log"), command, Map.of());
+  }
+
+  /** The words that start the tool {@code mortise}. */
+  static List<String> tool() {
+    List<String> command = java();
+    command.add("io.mortise.cli.Main");
+    return command;
   }
 
   private static List<String> java() {
@@ -143,6 +161,16 @@ final class Instance implements AutoCloseable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
+  }
+
+  /**
+   * Ends it as Kubernetes does.
+   *
+   * @return whether it has ended in time
+   */
+  boolean terminate(Duration grace) throws InterruptedException {
+    process.destroy();
+    return process.waitFor(grace.toMillis(), TimeUnit.MILLISECONDS);
   }
 
   /** Stops all its threads, as a long pause of the machine does. */

@@ -10,6 +10,7 @@ import io.mortise.testkit.TestPrerequisites;
 import io.mortise.testserver.PostgresServer;
 import io.mortise.testserver.RedisServer;
 import java.io.IOException;
+import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -19,7 +20,9 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Properties;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -76,6 +79,43 @@ class ShopTest {
     assertThat(shop.send("GET", "/actuator/locks").body()).contains("postgresql");
     try (LockClient client = LockClient.connect(redis.url())) {
       assertThat(client.lock("shop").tryAcquire()).as("the tool holds the lock").isEmpty();
+    }
+  }
+
+  /** Environment, probes and grace are those of {@code deploy/deployment.yaml}. */
+  @Test
+  @Tag("extended")
+  void givenDeployment_whenTheShopIsTerminated_thenProbesHaveAnswered_andItsLocksAreFreeInTime()
+      throws Exception {
+    RedisServer redis =
+        RedisServer.start(TestPrerequisites.required(RedisServer.bundled(), "Redis"));
+    opened.add(redis);
+    Properties yaml = DeploymentFiles.yaml(DeploymentFiles.text("deployment.yaml"));
+    Map<String, String> environment = DeploymentFiles.environment(yaml);
+    environment.put("MORTISE_URL", redis.url());
+    environment.put("SPRING_DATASOURCE_URL", postgres.address());
+    environment.put("SPRING_DATASOURCE_PASSWORD", PostgresServer.PASSWORD);
+    List<String> user = List.of("spring.datasource.username=" + PostgresServer.USER);
+    Instance shop = Instance.start("pod", folder, user, environment);
+    opened.add(shop);
+    awaitUp(shop);
+    String pod = "spec.template.spec.";
+    for (String probe : List.of("startup", "liveness", "readiness")) {
+      String path = yaml.getProperty(pod + "containers[0]." + probe + "Probe.httpGet.path");
+      HttpResponse<String> answer = shop.send("GET", path);
+      assertThat(answer.statusCode()).as(probe).isEqualTo(200);
+      assertThat(answer.body()).doesNotContain("mortise");
+    }
+    try (LockClient client = LockClient.connect(redis.url())) {
+      await()
+          .atMost(BoundedWait.scaled(LIMIT))
+          .until(
+              () ->
+                  client.admin().find("summary").stream()
+                      .anyMatch(lock -> !lock.holders().isEmpty()));
+      Duration grace = Duration.ofSeconds((int) yaml.get(pod + "terminationGracePeriodSeconds"));
+      assertThat(shop.terminate(grace)).as(shop.log()).isTrue();
+      client.lock("summary").tryAcquire().orElseThrow().close();
     }
   }
 
