@@ -19,4 +19,14 @@ final class SampleDiagnostics {
         .fine("redis_version", "7.0.15", "It has all that is needed.")
         .build();
   }
+
+  /** The report of one that keeps all it acknowledges. */
+  static StoreReport healthy() {
+    return StoreReport.about("redis/always")
+        .fine("appendonly", "yes", "Locks outlive a restart of the server.")
+        .fine("appendfsync", "always", "A grant is on disk before it is answered.")
+        .note("maxclients", "10 of 10000", "Each client has one connection.", "")
+        .fine("redis_version", "7.0.15", "It has all that is needed.")
+        .build();
+  }
 }

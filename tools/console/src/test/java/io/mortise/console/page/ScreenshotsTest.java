@@ -7,14 +7,17 @@ import com.microsoft.playwright.Page;
 import com.microsoft.playwright.options.ColorScheme;
 import io.mortise.Lease;
 import io.mortise.LockClient;
+import io.mortise.testkit.BoundedWait;
 import io.mortise.testserver.TestStore;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,6 +29,9 @@ import org.junit.jupiter.params.provider.EnumSource;
  */
 @EnabledIfSystemProperty(named = "mortise.screenshots.update", matches = "true")
 class ScreenshotsTest {
+  /** The default. */
+  private static final double LIMIT = 0.01;
+
   @RegisterExtension final ConsolePage console = new ConsolePage();
 
   private static Map<String, String> pages() {
@@ -42,6 +48,7 @@ class ScreenshotsTest {
     return pages;
   }
 
+  @Timeout(400)
   @ParameterizedTest
   @EnumSource(
       value = ColorScheme.class,
@@ -50,7 +57,8 @@ class ScreenshotsTest {
     Page page = console.show(scheme, 1440, 860);
     console.start(
         TestStore.REDIS.newUrl(),
-        builder -> builder.allow(ConsolePage.ALL).diagnostics(SampleDiagnostics::report));
+        builder ->
+            builder.allow(ConsolePage.ALL).budget(LIMIT).diagnostics(SampleDiagnostics::healthy));
     LockClient billing = console.client("billing");
     LockClient report = console.client("report");
     LockClient api = console.client("api");
@@ -78,17 +86,27 @@ class ScreenshotsTest {
       ConsolePage.hold(api, "invoice/" + i, "pdf");
     }
     assertThat(page.locator(".alarm")).containsText("Possible deadlock");
+    assertThat(page.locator("main")).containsText("redis/always");
     pages()
         .forEach(
             (name, place) -> {
               console.go(place);
               assertThat(page.locator("main h1").first()).isVisible();
               page.waitForTimeout(2500);
+              // The first looks cost more.
+              BoundedWait.until(
+                  Duration.ofMinutes(2),
+                  "the cost is below its limit",
+                  () -> costPercent(page) < 100 * LIMIT);
               keep(name, scheme);
             });
     console.go("/lock/settlement%2F2026-11-24");
     console.button("Evict…").click();
     keep("evict", scheme);
+  }
+
+  private static double costPercent(Page page) {
+    return Double.parseDouble(page.locator(".cost b").textContent().replaceAll("[^0-9.]", ""));
   }
 
   private void keep(String name, ColorScheme scheme) {
