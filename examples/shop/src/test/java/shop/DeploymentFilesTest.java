@@ -171,7 +171,8 @@ class DeploymentFilesTest {
       run(List.of("dpkg-deb", "-x", deb.toString(), folder.toString()), 0);
     }
     words.set(2, folder.resolve("usr/bin/mortise").toString());
-    assertThat(run(words.subList(2, words.size()), 0)).contains("Run a command while holding a lock");
+    assertThat(run(words.subList(2, words.size()), 0))
+        .contains("Run a command while holding a lock");
   }
 
   /**
