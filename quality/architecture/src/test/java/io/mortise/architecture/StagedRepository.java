@@ -19,7 +19,7 @@ import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 
-/** A folder with the layout of a Maven repository, as release/stage makes it. */
+/** A folder with the layout of a Maven repository, as {@code release/run stage} makes it. */
 final class StagedRepository {
   private static final Map<String, String> CHECKSUMS =
       new TreeMap<>(

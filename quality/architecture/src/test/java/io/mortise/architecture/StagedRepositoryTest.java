@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The artifacts of a release are complete. {@code release/check} runs this on a real release. */
+/** A release is complete. {@code release/run rehearse} runs this on a real one. */
 class StagedRepositoryTest {
   private static final Map<String, String> CHECKSUMS =
       Map.of(".md5", "MD5", ".sha1", "SHA-1", ".sha256", "SHA-256", ".sha512", "SHA-512");
@@ -29,7 +29,7 @@ class StagedRepositoryTest {
   @EnabledIfSystemProperty(
       named = "mortise.staging",
       matches = ".+",
-      disabledReason = "release/check stages a release and names its folder")
+      disabledReason = "release/run rehearse stages a release and names its folder")
   void givenStagedRelease_thenItHasAllThatIsPublishedAndNothingElse() throws Exception {
     assertThat(
             StagedRepository.faults(
