@@ -160,8 +160,8 @@ class DeploymentFilesTest {
     assertThat(words).containsExactly("tini", "--", "mortise");
     words.addAll(DeploymentFiles.words(file, "CMD"));
     assertThat(file).contains("COPY mortise_*.deb /tmp/");
-    Path made = Path.of("../../target/packages");
-    assumeTrue(Files.isDirectory(made), "needs a package of release/tool");
+    Path made = Path.of("../../target/tool");
+    assumeTrue(Files.isDirectory(made), "needs a package of release/run tool");
     try (Stream<Path> files = Files.list(made)) {
       Path deb =
           files
