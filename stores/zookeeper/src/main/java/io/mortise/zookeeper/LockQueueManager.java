@@ -68,7 +68,6 @@ final class LockQueueManager implements QueueEffect.Executor {
   private final SessionCore core;
   private final Ticker ticker;
   private final NodeWriter nodeWriter;
-  private final CrashDetector crashDetector;
   private final QueueReader queueReader;
   private final ContentionNotes contentionNotes;
   private final AtLeastNodes atLeastNodes;
@@ -85,8 +84,7 @@ final class LockQueueManager implements QueueEffect.Executor {
     this.core = core;
     this.ticker = ticker;
     this.nodeWriter = nodeWriter;
-    this.crashDetector = new CrashDetector(core, ticker, this::waitsAt);
-    this.queueReader = new QueueReader(core, crashDetector, this::step);
+    this.queueReader = new QueueReader(core, this::step);
     this.contentionNotes = new ContentionNotes(core);
     this.atLeastNodes = new AtLeastNodes(core);
     this.attempts = new SessionAttempts(core.id());
@@ -101,11 +99,6 @@ final class LockQueueManager implements QueueEffect.Executor {
     return queues.computeIfAbsent(
         core.layout().lock(name),
         path -> new LockQueueState(core, attempts, soleUserCache, name, path));
-  }
-
-  private boolean waitsAt(String lock) {
-    LockQueueState queue = queues.get(lock);
-    return queue != null && queue.hasWaiters();
   }
 
   // ---- Transitions ----
@@ -436,9 +429,6 @@ final class LockQueueManager implements QueueEffect.Executor {
 
   void changed(EventType type, String path) {
     soleUserCache.changed(type, path);
-    if (type == EventType.NodeDeleted) {
-      crashDetector.removed(path);
-    }
     LockQueueState whole = queues.get(path);
     if (whole != null) {
       if (type == EventType.NodeChildrenChanged) {

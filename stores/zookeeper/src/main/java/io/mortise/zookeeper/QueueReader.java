@@ -7,7 +7,6 @@ import io.mortise.zookeeper.internal.queue.LockQueueState;
 import io.mortise.zookeeper.internal.queue.QueueEffect;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ListNodes;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ReadNodes;
-import io.mortise.zookeeper.internal.queue.QueueEffect.ReadPurpose;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ReadQueue;
 import io.mortise.zookeeper.internal.queue.QueueEffect.WatchNode;
 import io.mortise.zookeeper.internal.queue.QueueEffect.WatchOwnNode;
@@ -25,7 +24,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class QueueReader {
   private final SessionCore core;
-  private final CrashDetector crashDetector;
   private final TransitionRunner transitionRunner;
 
   /** Runs a transition of a queue under the guard, unless the session is over. */
@@ -34,9 +32,8 @@ final class QueueReader {
     void run(LockQueueState queue, Function<LockQueueState, List<QueueEffect>> transition);
   }
 
-  QueueReader(SessionCore core, CrashDetector crashDetector, TransitionRunner transitionRunner) {
+  QueueReader(SessionCore core, TransitionRunner transitionRunner) {
     this.core = core;
-    this.crashDetector = crashDetector;
     this.transitionRunner = transitionRunner;
   }
 
@@ -60,16 +57,7 @@ final class QueueReader {
         client(),
         effect.paths(),
         nodeContents ->
-            transitionRunner.run(
-                queue,
-                to -> {
-                  if (nodeContents != null && effect.purpose() instanceof ReadPurpose.Looking) {
-                    for (int i = 0; i < nodeContents.size(); i++) {
-                      crashDetector.observe(effect.paths().get(i), nodeContents.get(i).data());
-                    }
-                  }
-                  return to.onRead(effect.purpose(), nodeContents);
-                }));
+            transitionRunner.run(queue, to -> to.onRead(effect.purpose(), nodeContents)));
   }
 
   void readQueue(LockQueueState queue, ReadQueue effect) {
@@ -82,14 +70,10 @@ final class QueueReader {
   }
 
   void watch(LockQueueState queue, WatchNode effect) {
-    String node = queue.path() + "/" + effect.node().node();
     watch(
         queue,
-        node,
-        (to, nodeContent) -> {
-          crashDetector.observe(node, nodeContent.data());
-          return to.onWatched(effect, nodeContent);
-        });
+        queue.path() + "/" + effect.node().node(),
+        (to, nodeContent) -> to.onWatched(effect, nodeContent));
   }
 
   void watchOwn(LockQueueState queue, WatchOwnNode effect) {

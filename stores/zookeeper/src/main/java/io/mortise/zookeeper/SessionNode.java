@@ -188,10 +188,7 @@ final class SessionNode {
     then.succeeded(stat.getMtime());
   }
 
-  /**
-   * The answer to an earlier attempt with the same beat may have been lost. It is written once
-   * more: contenders count from the last write, the engine from the last request.
-   */
+  /** The answer to an earlier attempt with the same beat may have been lost. */
   private void whoseBeat(long beat, StepCallback then) {
     core.nodes()
         .read(
@@ -201,8 +198,7 @@ final class SessionNode {
               if (read == null) {
                 then.failed(code);
               } else if (process != null && process.beat() == beat) {
-                version = read.stat().getVersion();
-                write(beat, then);
+                accepted(read.stat(), then);
               } else {
                 then.refused(Refusals.RENEWED_BY_ANOTHER);
               }

@@ -34,11 +34,6 @@ public record SessionLimits(Duration tick, Duration longest, boolean isOwn) {
                 DurationText.formatExact(longest)));
   }
 
-  /** Whether a session with that TTL lives longer than the TTL, as {@link RenewalProof} says. */
-  public boolean outlive(Duration ttl) {
-    return RenewalProof.sessionMillis(tick, ttl) > ttl.toMillis();
-  }
-
   /** The server configuration as far as a client can determine it. */
   public StoreReport report(String mode) {
     StoreReport.Builder report =

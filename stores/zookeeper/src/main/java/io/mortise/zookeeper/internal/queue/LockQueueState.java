@@ -108,11 +108,6 @@ public final class LockQueueState {
         && !attemptRecovery.isRecovering();
   }
 
-  /** Whether an attempt of the session waits. */
-  public boolean hasWaiters() {
-    return !requests.waiting.isEmpty();
-  }
-
   private List<PendingRequest> allEnding() {
     List<PendingRequest> found = new ArrayList<>();
     ending.values().forEach(found::addAll);
