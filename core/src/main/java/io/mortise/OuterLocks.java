@@ -1,6 +1,7 @@
 package io.mortise;
 
 import io.mortise.annotation.Beta;
+import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -16,8 +17,8 @@ import java.util.function.BooleanSupplier;
  * <p>The methods are called for each acquire, on any thread, perhaps for another caller; they must
  * not block. They may return one lock again and again or a new one each time. One thread of the
  * client calls {@code tryLock()}, {@code tryLock(long, TimeUnit)} and {@code unlock()} of a lock;
- * the timed form must end when that thread is interrupted. An exception, or null, fails the
- * acquire.
+ * the timed form must end when that thread is interrupted, and is then called once more, so that
+ * the thread leaves a queue. An exception, or null, fails the acquire.
  */
 @Beta
 @FunctionalInterface
@@ -128,6 +129,16 @@ public interface OuterLocks {
   interface Checked extends Lock {
     /** As the check of {@link OuterLocks#checked}. */
     boolean isHeld();
+
+    /**
+     * Releases the lock of a client that is closed within an at-least time. The default releases it
+     * at once.
+     *
+     * @param time how long it should stay shut
+     */
+    default void unlockAfter(Duration time) {
+      unlock();
+    }
 
     /** Not supported. */
     @Override

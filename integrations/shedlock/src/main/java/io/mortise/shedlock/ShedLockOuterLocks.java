@@ -126,5 +126,15 @@ public final class ShedLockOuterLocks implements OuterLocks {
     public void unlock() {
       Objects.requireNonNull(held, "held").unlock();
     }
+
+    /** Extends the lock to that time; if it cannot be extended, it ends by itself. */
+    @Override
+    public void unlockAfter(Duration time) {
+      try {
+        Objects.requireNonNull(held, "held").extend(time, Duration.ZERO);
+      } catch (UnsupportedOperationException e) {
+        // It may end earlier, or later.
+      }
+    }
   }
 }

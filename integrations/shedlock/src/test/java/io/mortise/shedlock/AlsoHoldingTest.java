@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.Lease;
 import io.mortise.LockClient;
+import io.mortise.LockOptions;
 import io.mortise.StoreUnavailableException;
 import java.time.Duration;
 import java.util.Optional;
@@ -102,5 +103,17 @@ class AlsoHoldingTest {
     }
     assertThatThrownBy(() -> ShedLockOuterLocks.of(old, Duration.ofMillis(10)))
         .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  @Test
+  void givenAtLeastTime_whenTheClientIsClosed_thenTheOldLockStaysShutForTheRest() throws Exception {
+    try (LockClient client =
+        LockClient.builder()
+            .url("mem:third")
+            .alsoHolding(ShedLockOuterLocks.of(old, Duration.ofSeconds(2)))
+            .build()) {
+      client.lock("job", LockOptions.DEFAULTS.withAtLeast(HOUR)).acquire().close();
+    }
+    assertThat(old.lock(job())).isEmpty();
   }
 }

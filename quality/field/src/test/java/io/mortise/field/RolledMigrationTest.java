@@ -173,6 +173,32 @@ class RolledMigrationTest {
     }
   }
 
+  /** Redisson serves nobody for half a minute while a waiter that has left keeps its place. */
+  @Test
+  void givenFairLockOfRedisson_whenAWaitIsGivenUp_thenTheNextWaiterIsServed() throws Exception {
+    try (LocalServer redis = FieldStore.REDIS.start()) {
+      Config config = new Config();
+      config.useSingleServer().setAddress("redis://127.0.0.1:" + redis.port());
+      RedissonClient first = Redisson.create(config);
+      RedissonClient next = Redisson.create(config);
+      try (LockClient client =
+          LockClient.builder()
+              .url(FieldStore.REDIS.newUrl(redis))
+              .alsoHolding(first::getFairLock)
+              .build()) {
+        RLock held = next.getFairLock("a");
+        held.lock();
+        assertThat(client.lock("a").tryAcquire(Duration.ofMillis(500))).isEmpty();
+        held.unlock();
+        assertThat(held.tryLock(15, TimeUnit.SECONDS)).isTrue();
+        held.unlock();
+      } finally {
+        first.shutdown();
+        next.shutdown();
+      }
+    }
+  }
+
   @Test
   void givenOldAndNewProcessesWithoutBoth_thenTwoAreSeenInside() throws Exception {
     try (LocalServer redis = FieldStore.REDIS.start()) {

@@ -75,6 +75,9 @@ final class OuterHold {
   /** The end of the at-least time, which keeps the outer lock shut. */
   private long shutUntil;
 
+  /** Whether the outer lock is not kept for the at-least time: its client closes. */
+  private boolean isClosing;
+
   /** Sends an acquire to the store. Called under the guard. */
   interface AcquireSender {
     void send(OuterHold hold, Request.Acquire request, Consumer<Reply> sink);
@@ -237,7 +240,7 @@ final class OuterHold {
     try {
       hasEnded = true;
       stopWaiting();
-      isOver = phase == Phase.RELEASED || shutLeft() > 0;
+      isOver = phase == Phase.RELEASED || (shutLeft() > 0 && !isClosing);
       if (!isOver) {
         afterRelease.add(then);
       } else if (phase == Phase.RELEASED) {
@@ -253,15 +256,24 @@ final class OuterHold {
     }
   }
 
-  /** As {@link #end}, without regard to an at-least time. */
+  /** As {@link #end}, at once: the other library is asked to keep the rest of the at-least time. */
   void endNow(Runnable then) {
     guard.lock();
     try {
-      shutUntil = ticker.nanos();
+      isClosing = true;
     } finally {
       guard.unlock();
     }
     end(then);
+  }
+
+  private long shutLeftNow() {
+    guard.lock();
+    try {
+      return shutLeft();
+    } finally {
+      guard.unlock();
+    }
   }
 
   private long shutLeft() {
@@ -348,9 +360,24 @@ final class OuterHold {
           // The attempt has ended.
         }
       }
-      return false;
     } finally {
       waits(null);
+    }
+    leaveQueue();
+    return false;
+  }
+
+  /**
+   * Redisson's fair lock keeps the place of a thread whose wait was interrupted, and nobody is
+   * served until that place expires. A try that fails gives it up.
+   */
+  private void leaveQueue() {
+    try {
+      if (lock.tryLock(1, TimeUnit.MILLISECONDS)) {
+        lock.unlock();
+      }
+    } catch (Throwable e) {
+      log.debug("It is not known whether a place in the queue of '{}' was left.", name, e);
     }
   }
 
@@ -389,7 +416,7 @@ final class OuterHold {
     guard.lock();
     try {
       long left = checkNanos;
-      while (!hasEnded || shutLeft() > 0) {
+      while (!hasEnded || (shutLeft() > 0 && !isClosing)) {
         if (left <= 0) {
           return false;
         }
@@ -461,8 +488,16 @@ final class OuterHold {
   }
 
   private void release() {
+    Duration left = Duration.ofNanos(Math.max(0, shutLeftNow()));
     try {
-      lock.unlock();
+      if (!left.isZero() && lock instanceof OuterLocks.Checked checked) {
+        checked.unlockAfter(left);
+      } else {
+        if (!left.isZero() && lock instanceof JavaLock own) {
+          own.lease().ifPresent(lease -> lease.keepShut(left));
+        }
+        lock.unlock();
+      }
     } catch (Throwable e) {
       if (isLost) {
         log.debug("The outer lock '{}' was lost before.", name, e);

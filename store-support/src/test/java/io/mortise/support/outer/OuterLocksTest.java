@@ -132,6 +132,33 @@ class OuterLocksTest {
     locks.lock("a").acquireWithin(LONG).close();
   }
 
+  /** As Redisson's fair lock: an interrupted wait keeps its place until its thread tries again. */
+  @SuppressWarnings("serial")
+  private static final class PlacedLock extends ReentrantLock {
+    private final AtomicInteger places = new AtomicInteger();
+
+    @Override
+    public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
+      places.set(1);
+      boolean locked = super.tryLock(time, unit);
+      places.set(0);
+      return locked;
+    }
+  }
+
+  @Test
+  void givenWaitThatIsGivenUp_thenItsThreadLeavesTheQueueOfTheOuterLock() throws Exception {
+    PlacedLock placed = new PlacedLock();
+    placed.lock();
+    try (LockClient client = client(name -> placed)) {
+      assertThat(client.lock("a").tryAcquire(Duration.ofMillis(100))).isEmpty();
+      while (placed.places.get() > 0) {
+        Thread.onSpinWait();
+      }
+    }
+    placed.unlock();
+  }
+
   @Test
   void givenHolderOfTheNewLibraryAlone_whenBothAreWanted_thenTheWaiterHoldsTheOuterLockMeanwhile()
       throws Exception {
@@ -299,6 +326,19 @@ class OuterLocksTest {
       checked.lock("b", atLeast).acquire().close();
       assertThat(looks.await(20, TimeUnit.SECONDS)).isTrue();
     }
+  }
+
+  @Test
+  void givenAtLeastTime_whenTheClientIsClosed_thenTheOtherLibraryKeepsTheRest() throws Exception {
+    LockOptions atLeast = LockOptions.DEFAULTS.withAtLeast(Duration.ofHours(1));
+    LockStore there = new MemStore(Ticker.SYSTEM, WallClock.SYSTEM);
+    try (LockClient oldClient = LockClient.builder().store(there).build()) {
+      LockClient moving = LockClient.builder().store(store).alsoHolding(oldClient).build();
+      moving.lock("a", atLeast).acquire().close();
+      moving.close();
+      assertThat(oldClient.lock("a").tryAcquire()).isEmpty();
+    }
+    there.close();
   }
 
   @Test
