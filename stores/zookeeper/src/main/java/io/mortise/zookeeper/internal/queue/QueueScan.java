@@ -129,7 +129,8 @@ final class QueueScan {
     Arrival arrival = watch.arrival();
     if (arrival == null) {
       // A holder that was written to may take less since the queue was listed.
-      if (stat == null || stat.getVersion() > 0) {
+      int seq = watch.node().seq();
+      if (stat == null || (stat.getVersion() > 0 && requests.watches.hasReader(seq))) {
         look();
       }
       return;

@@ -47,6 +47,11 @@ final class WatchTable {
     return node != null && node == seq;
   }
 
+  /** Whether the removal of that node calls a reader. */
+  boolean hasReader(int seq) {
+    return watchers.getOrDefault(seq, List.of()).stream().anyMatch(ZooKeeperAttempt::isShared);
+  }
+
   /**
    * From now on the attempt is notified about its own node, and about the holder's if it still
    * exists.

@@ -68,7 +68,8 @@ class QueueSimulationTest {
         "%d worlds of a queue, %s: %d grants, %d narrowings, %d late polls%n",
         worlds, kind, grants, narrowings, latePolls);
     assertThat(grants).isGreaterThan(worlds);
-    assertThat(latePolls).isLessThanOrEqualTo(1 + worlds / 1_000);
+    // By a reader that passes a writer which leaves: 1 in 90,000 worlds.
+    assertThat(latePolls).isLessThanOrEqualTo(1 + worlds / 10_000);
     assertThat(narrowings > 0 || Seed.isGiven())
         .isEqualTo(!kind.startsWith("exclusive") || Seed.isGiven());
   }
@@ -424,7 +425,7 @@ class QueueSimulationTest {
         }
         if (engines.stream().allMatch(engine -> engine.session.isQuiet())) {
           assertHoldersKnowThatTheyHold();
-          if (tellsHolders()) {
+          if (firstWaiterPolls()) {
             continue;
           }
           if (!release()) {
@@ -446,7 +447,7 @@ class QueueSimulationTest {
      *
      * @return whether the first waiter polls now
      */
-    private boolean tellsHolders() {
+    private boolean firstWaiterPolls() {
       EngineAttempt first = firstWaiter();
       boolean told =
           first == null
