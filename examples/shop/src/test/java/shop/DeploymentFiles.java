@@ -48,7 +48,7 @@ final class DeploymentFiles {
     return values;
   }
 
-  /** The variables of the deployment's container; one from a secret has the value {@code KEY}. */
+  /** The variables of the deployment's container; one from a secret has {@code secret:KEY}. */
   static Map<String, String> environment(Properties yaml) {
     Map<String, String> environment = new TreeMap<>();
     String path = "spec.template.spec.containers[0].env";

@@ -23,7 +23,6 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.zookeeper.ZooKeeper;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ListableBeanFactory;
-import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -57,11 +56,6 @@ import org.springframework.util.ClassUtils;
 public final class MortiseAutoConfiguration {
   /** For Spring. */
   public MortiseAutoConfiguration() {}
-
-  @Bean
-  static OuterLocksCheck mortiseOuterLocksCheck(ConfigurableListableBeanFactory beans) {
-    return new OuterLocksCheck(beans);
-  }
 
   /** The client, unless the application has one. */
   @Configuration(proxyBeanMethods = false)

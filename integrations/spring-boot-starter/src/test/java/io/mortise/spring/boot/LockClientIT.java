@@ -179,13 +179,6 @@ class LockClientIT {
   }
 
   @Test
-  void givenOuterLocksBeanThatTheClientOfTheUserDoesNotTake_thenTheStartFails() {
-    FailureAnalysis analysis = BootApp.setup().and(OwnClient.class, OuterConfig.class).failure();
-    assertThat(analysis.getDescription()).contains("OuterLocks bean 'oldLocks'");
-    assertThat(analysis.getAction()).contains("alsoHolding");
-  }
-
-  @Test
   void givenListenerBean_whenLocked_thenItHears() {
     try (BootApp app =
         BootApp.setup()
