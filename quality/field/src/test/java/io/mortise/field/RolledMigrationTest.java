@@ -175,6 +175,7 @@ class RolledMigrationTest {
 
   /** Redisson serves nobody for half a minute while a waiter that has left keeps its place. */
   @Test
+  @SuppressWarnings("LockNotBeforeTry") // Steps of the test lie between.
   void givenFairLockOfRedisson_whenAWaitIsGivenUp_thenTheNextWaiterIsServed() throws Exception {
     try (LocalServer redis = FieldStore.REDIS.start()) {
       Config config = new Config();
