@@ -60,7 +60,8 @@ public interface LockClientBuilder {
    * <p>Costs a thread for each lock that is held or waited for. Waiters of the two libraries have
    * no common order. An idle sticky lock keeps the other lock, whose waiters cannot call it back.
    * Read locks and permits are refused unless {@link OuterLocks} has such locks. An at-least time
-   * keeps the other lock shut too, unless the client is closed, or its session lost, before.
+   * keeps the other lock shut too, unless the session is lost before. A client that is closed
+   * within that time leaves only locks of ShedLock and Mortise shut.
    */
   @Beta
   LockClientBuilder alsoHolding(OuterLocks outer);

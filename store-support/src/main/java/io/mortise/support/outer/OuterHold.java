@@ -73,9 +73,9 @@ final class OuterHold {
   private boolean hasEnded;
 
   /** The end of the at-least time, which keeps the outer lock shut. */
-  private long shutUntil;
+  private volatile long shutUntil;
 
-  /** Whether the outer lock is not kept for the at-least time: its client closes. */
+  /** Whether the client is being closed, which does not wait for the at-least time. */
   private boolean isClosing;
 
   /** Sends an acquire to the store. Called under the guard. */
@@ -265,15 +265,6 @@ final class OuterHold {
       guard.unlock();
     }
     end(then);
-  }
-
-  private long shutLeftNow() {
-    guard.lock();
-    try {
-      return shutLeft();
-    } finally {
-      guard.unlock();
-    }
   }
 
   private long shutLeft() {
@@ -488,7 +479,7 @@ final class OuterHold {
   }
 
   private void release() {
-    Duration left = Duration.ofNanos(Math.max(0, shutLeftNow()));
+    Duration left = Duration.ofNanos(Math.max(0, shutLeft()));
     try {
       if (!left.isZero() && lock instanceof OuterLocks.Checked checked) {
         checked.unlockAfter(left);

@@ -187,8 +187,6 @@ class StarterResourcesTest {
     Set<String> variables = variablesOfTheTool();
     assertThat(variables)
         .contains("MORTISE_STORE", "MORTISE_LOCK", "MORTISE_TOKEN", "MORTISE_PID", "MORTISE_PAGER");
-    // It is a variable of applications.
-    variables.remove("MORTISE_URL");
     Map<String, Object> environment = new TreeMap<>();
     variables.forEach(variable -> environment.put(variable, "value"));
     MutablePropertySources sources = new MutablePropertySources();

@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  */
 @EnabledIfSystemProperty(named = "mortise.screenshots.update", matches = "true")
 class ScreenshotsTest {
-  /** The default. */
+  /** The default of the console's builder, which {@link ConsolePage} raises. */
   private static final double LIMIT = 0.01;
 
   @RegisterExtension final ConsolePage console = new ConsolePage();
