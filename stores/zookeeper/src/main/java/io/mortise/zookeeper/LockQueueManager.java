@@ -4,6 +4,7 @@ import io.mortise.LockName;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
+import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.time.Ticker;
 import io.mortise.support.internal.session.Refusals;
@@ -68,6 +69,7 @@ final class LockQueueManager implements QueueEffect.Executor {
   private final SessionCore core;
   private final Ticker ticker;
   private final NodeWriter nodeWriter;
+  private final CrashDetector crashDetector;
   private final QueueReader queueReader;
   private final ContentionNotes contentionNotes;
   private final AtLeastNodes atLeastNodes;
@@ -84,7 +86,8 @@ final class LockQueueManager implements QueueEffect.Executor {
     this.core = core;
     this.ticker = ticker;
     this.nodeWriter = nodeWriter;
-    this.queueReader = new QueueReader(core, this::step);
+    this.crashDetector = new CrashDetector(core, ticker, this::sessionEnded, this::waitsAt);
+    this.queueReader = new QueueReader(core, crashDetector, this::step);
     this.contentionNotes = new ContentionNotes(core);
     this.atLeastNodes = new AtLeastNodes(core);
     this.attempts = new SessionAttempts(core.id());
@@ -385,6 +388,20 @@ final class LockQueueManager implements QueueEffect.Executor {
     core.renewal().over(effect.why());
   }
 
+  // ---- Crashed processes ----
+
+  private boolean waitsAt(String lock) {
+    LockQueueState queue = queues.get(lock);
+    return queue != null && queue.hasWaiters();
+  }
+
+  private void sessionEnded(String lock, SessionId session, Set<Integer> seqs) {
+    LockQueueState queue = queues.get(lock);
+    if (queue != null) {
+      step(queue, to -> to.onSessionEnded(session, seqs));
+    }
+  }
+
   // ---- Connection events ----
 
   /** A waiter has left a note for this holder. */
@@ -428,6 +445,7 @@ final class LockQueueManager implements QueueEffect.Executor {
   }
 
   void changed(EventType type, String path) {
+    crashDetector.changed(path);
     soleUserCache.changed(type, path);
     LockQueueState whole = queues.get(path);
     if (whole != null) {
@@ -439,6 +457,7 @@ final class LockQueueManager implements QueueEffect.Executor {
     LockQueueState queue = queues.get(NodeLayout.parent(path));
     if (queue != null) {
       int seq = LockQueue.QueueNode.parse(NodeLayout.last(path)).seq();
+      crashDetector.called(queue.path(), seq);
       execute(queue, queue.onNodeChanged(type, seq));
     }
   }

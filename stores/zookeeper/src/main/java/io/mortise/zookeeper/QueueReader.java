@@ -7,11 +7,13 @@ import io.mortise.zookeeper.internal.queue.LockQueueState;
 import io.mortise.zookeeper.internal.queue.QueueEffect;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ListNodes;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ReadNodes;
+import io.mortise.zookeeper.internal.queue.QueueEffect.ReadPurpose;
 import io.mortise.zookeeper.internal.queue.QueueEffect.ReadQueue;
 import io.mortise.zookeeper.internal.queue.QueueEffect.WatchNode;
 import io.mortise.zookeeper.internal.queue.QueueEffect.WatchOwnNode;
 import io.mortise.zookeeper.internal.queue.QueueEffect.WatchSuccessors;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.ZooKeeper;
@@ -24,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class QueueReader {
   private final SessionCore core;
+  private final CrashDetector crashDetector;
   private final TransitionRunner transitionRunner;
 
   /** Runs a transition of a queue under the guard, unless the session is over. */
@@ -32,8 +35,9 @@ final class QueueReader {
     void run(LockQueueState queue, Function<LockQueueState, List<QueueEffect>> transition);
   }
 
-  QueueReader(SessionCore core, TransitionRunner transitionRunner) {
+  QueueReader(SessionCore core, CrashDetector crashDetector, TransitionRunner transitionRunner) {
     this.core = core;
+    this.crashDetector = crashDetector;
     this.transitionRunner = transitionRunner;
   }
 
@@ -56,8 +60,13 @@ final class QueueReader {
     MultiRead.nodes(
         client(),
         effect.paths(),
-        nodeContents ->
-            transitionRunner.run(queue, to -> to.onRead(effect.purpose(), nodeContents)));
+        nodeContents -> {
+          transitionRunner.run(queue, to -> to.onRead(effect.purpose(), nodeContents));
+          if (nodeContents != null && effect.purpose() instanceof ReadPurpose.Looking) {
+            core.guard()
+                .run(() -> crashDetector.looked(queue.path(), effect.paths(), nodeContents));
+          }
+        });
   }
 
   void readQueue(LockQueueState queue, ReadQueue effect) {
@@ -73,14 +82,16 @@ final class QueueReader {
     watch(
         queue,
         queue.path() + "/" + effect.node().node(),
-        (to, nodeContent) -> to.onWatched(effect, nodeContent));
+        (to, nodeContent) -> to.onWatched(effect, nodeContent),
+        nodeContent -> crashDetector.watched(queue.path(), effect.node().seq(), nodeContent));
   }
 
   void watchOwn(LockQueueState queue, WatchOwnNode effect) {
     watch(
         queue,
         queue.node(effect.attempt()),
-        (to, nodeContent) -> to.onOwnWatched(effect, nodeContent));
+        (to, nodeContent) -> to.onOwnWatched(effect, nodeContent),
+        nodeContent -> {});
   }
 
   /** A transition that the event of a watched node causes. */
@@ -89,7 +100,11 @@ final class QueueReader {
     List<QueueEffect> apply(LockQueueState to, NodeContent nodeContent);
   }
 
-  private void watch(LockQueueState queue, String node, NodeTransition transition) {
+  private void watch(
+      LockQueueState queue,
+      String node,
+      NodeTransition transition,
+      Consumer<NodeContent> afterwards) {
     client()
         .getData(
             node,
@@ -97,6 +112,7 @@ final class QueueReader {
             (int rc, String path, Object context, byte[] data, Stat stat) -> {
               NodeContent nodeContent = rc == 0 ? new NodeContent(data, stat) : NodeContent.NONE;
               transitionRunner.run(queue, to -> transition.apply(to, nodeContent));
+              core.guard().run(() -> afterwards.accept(nodeContent));
             },
             null);
   }

@@ -188,7 +188,10 @@ final class SessionNode {
     then.succeeded(stat.getMtime());
   }
 
-  /** The answer to an earlier attempt with the same beat may have been lost. */
+  /**
+   * The answer to an earlier attempt with the same beat may have been lost. It is written once
+   * more: contenders count from the last write, the engine from the last request.
+   */
   private void whoseBeat(long beat, StepCallback then) {
     core.nodes()
         .read(
@@ -198,7 +201,8 @@ final class SessionNode {
               if (read == null) {
                 then.failed(code);
               } else if (process != null && process.beat() == beat) {
-                accepted(read.stat(), then);
+                version = read.stat().getVersion();
+                write(beat, then);
               } else {
                 then.refused(Refusals.RENEWED_BY_ANOTHER);
               }

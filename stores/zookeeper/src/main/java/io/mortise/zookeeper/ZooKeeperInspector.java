@@ -25,8 +25,10 @@ import io.mortise.zookeeper.internal.node.TokenEpoch;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
@@ -239,6 +241,9 @@ final class ZooKeeperInspector {
     private final List<LockInfo> views = new ArrayList<>();
     private final Map<SessionId, NodeData.SessionData> processes = new TreeMap<>();
 
+    /** Sessions without a node, whose attempts neither hold nor wait. */
+    private final Set<SessionId> ended = new TreeSet<>();
+
     LockPageReader(ZooKeeper client, LockQuery query, CompletableFuture<Page<LockInfo>> answer) {
       this.client = client;
       this.query = query;
@@ -330,7 +335,9 @@ final class ZooKeeperInspector {
             }
             for (int i = 0; i < ids.size(); i++) {
               NodeData.SessionData process = NodeData.member(found.get(i).data());
-              if (process != null) {
+              if (found.get(i).stat() == null) {
+                ended.add(ids.get(i));
+              } else if (process != null) {
                 processes.put(ids.get(i), process);
               }
             }
@@ -343,7 +350,8 @@ final class ZooKeeperInspector {
     private void view(
         LockName name, List<String> children, List<NodeContent> nodeContents, long base) {
       int capacity = Math.max(1, NodeData.capacity(nodeContents.get(0).data()));
-      LockQueue lockQueue = LockQueue.of(children, capacity);
+      LockQueue allNodes = LockQueue.of(children, capacity);
+      LockQueue lockQueue = LockQueue.of(children, capacity, sessionless(allNodes, nodeContents));
       List<LockParticipant> holders = new ArrayList<>();
       List<LockParticipant> waiters = new ArrayList<>();
       long last = 0;
@@ -351,12 +359,14 @@ final class ZooKeeperInspector {
         NodeContent nodeContent = nodeContents.get(i + 1);
         Stat stat = nodeContent.stat();
         NodeData.AttemptData attemptData = NodeData.attempt(nodeContent.data());
-        if (stat != null && attemptData != null) {
-          boolean holds = i < lockQueue.holding();
+        int index = lockQueue.indexOf(allNodes.place(i).seq());
+        if (stat != null && attemptData != null && index >= 0) {
+          boolean holds = index < lockQueue.holding();
           long token = holds ? (base + stat.getCzxid()) << 16 : 0;
           last = Math.max(last, token);
           LockParticipant participant =
-              party(attemptData, Mode.share(lockQueue.place(i).weight(), capacity), token, stat);
+              party(
+                  attemptData, Mode.share(lockQueue.place(index).weight(), capacity), token, stat);
           if (holds) {
             holders.add(participant);
           } else if (waiters.size() < MOST_WAITERS) {
@@ -378,6 +388,18 @@ final class ZooKeeperInspector {
                 lockQueue.size() - lockQueue.holding(),
                 null));
       }
+    }
+
+    private Map<Integer, SessionId> sessionless(
+        LockQueue allNodes, List<NodeContent> nodeContents) {
+      Map<Integer, SessionId> found = new HashMap<>();
+      for (int i = 0; i + 1 < nodeContents.size(); i++) {
+        NodeData.AttemptData attemptData = NodeData.attempt(nodeContents.get(i + 1).data());
+        if (attemptData != null && ended.contains(attemptData.attempt().session())) {
+          found.put(allNodes.place(i).seq(), attemptData.attempt().session());
+        }
+      }
+      return found;
     }
 
     /** The age is our clock against the servers', which is close enough. */

@@ -10,13 +10,12 @@ import org.apache.zookeeper.ZooKeeper;
 /**
  * Opens stores in ZooKeeper, 3.6 or later: each attempt at a lock is an ephemeral sequential node.
  *
- * <p>A ZooKeeper lock has a limit: a holder that is paused for longer than its session lives has
- * lost the lock before it wakes up. Its fencing token, from the transaction that made its node, is
- * then smaller than that of the next holder, also when servers fail over: a majority has every
+ * <p>A ZooKeeper lock has a limit: a holder that is paused for longer than its TTL may have lost
+ * the lock before it wakes up. Its fencing token, from the transaction that made its node, is then
+ * smaller than that of the next holder, also when servers fail over: a majority has every
  * transaction that was acknowledged.
  *
- * <p>ZooKeeper supports no at-most and at-least times, or lower bounds for tokens. Such requests
- * are refused with {@link io.mortise.UnsupportedByStoreException}.
+ * <p>Lower bounds for tokens are refused with {@link io.mortise.UnsupportedByStoreException}.
  */
 public final class ZooKeeperStore {
   private ZooKeeperStore() {}

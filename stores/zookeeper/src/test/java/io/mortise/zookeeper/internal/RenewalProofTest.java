@@ -6,7 +6,7 @@ import java.time.Duration;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The requested session length: a crashed process keeps its locks for as long. */
+/** The requested session length: a crashed process keeps its locks for as long, if none waits. */
 class RenewalProofTest {
   @ParameterizedTest(name = "TTL {0}, ticks of {1}: {2} ms")
   @CsvSource({

@@ -1,5 +1,6 @@
 package io.mortise.zookeeper.internal.node;
 
+import io.mortise.spi.SessionId;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -34,6 +35,7 @@ public final class LockQueue {
   private final List<QueueNode> queueNodes;
   private final int capacity;
   private final List<AtLeastMark> marks;
+  private final List<QueueNode> ended;
   private final int holding;
   private final int grantable;
   private final int holdingOnceOpen;
@@ -71,10 +73,12 @@ public final class LockQueue {
     }
   }
 
-  private LockQueue(List<QueueNode> queueNodes, int capacity, List<AtLeastMark> marks) {
+  private LockQueue(
+      List<QueueNode> queueNodes, int capacity, List<AtLeastMark> marks, List<QueueNode> ended) {
     this.queueNodes = queueNodes;
     this.capacity = capacity;
     this.marks = marks;
+    this.ended = ended;
     int held = 0;
     long used = 0;
     for (QueueNode place : queueNodes) {
@@ -107,6 +111,16 @@ public final class LockQueue {
   }
 
   public static LockQueue of(List<String> nodes, int capacity) {
+    return of(nodes, capacity, Map.of());
+  }
+
+  /**
+   * The same without attempts of ended sessions.
+   *
+   * @param sessionless the numbers of nodes that have outlived their sessions, if they are there
+   */
+  public static LockQueue of(
+      List<String> nodes, int capacity, Map<Integer, SessionId> sessionless) {
     List<QueueNode> queueNodes = new ArrayList<>(nodes.size());
     Map<Integer, Integer> narrowings = new HashMap<>();
     List<AtLeastMark> marks = new ArrayList<>();
@@ -128,7 +142,20 @@ public final class LockQueue {
       queueNodes.replaceAll(place -> place.narrowed(narrowings));
     }
     queueNodes.sort(BY_AGE);
-    return new LockQueue(queueNodes, capacity, marks);
+    List<QueueNode> ended =
+        queueNodes.stream().filter(place -> isSessionless(place, sessionless, marks)).toList();
+    queueNodes.removeAll(ended);
+    return new LockQueue(queueNodes, capacity, marks, ended);
+  }
+
+  /** Not if its mark is that of another session: then the number was assigned anew. */
+  private static boolean isSessionless(
+      QueueNode place, Map<Integer, SessionId> sessionless, List<AtLeastMark> marks) {
+    SessionId session = sessionless.get(place.seq());
+    return session != null
+        && marks.stream()
+            .filter(mark -> mark.seq() == place.seq())
+            .allMatch(mark -> mark.attempt().session().equals(session));
   }
 
   /** The node name, with the sequence number as {@code %010d} writes it, also after an overflow. */
@@ -152,6 +179,11 @@ public final class LockQueue {
   }
 
   private static final Comparator<QueueNode> BY_AGE = (one, other) -> one.seq() - other.seq();
+
+  /** The nodes that are there, though their sessions have ended. */
+  public List<QueueNode> ended() {
+    return ended;
+  }
 
   public int size() {
     return queueNodes.size();

@@ -3,6 +3,7 @@ package io.mortise.zookeeper.internal.node;
 import io.mortise.LockName;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.SessionId;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The nodes below the root of a store:
@@ -71,6 +72,16 @@ public final class NodeLayout {
 
   public String session(SessionId id) {
     return sessions() + "/" + id;
+  }
+
+  /** The session whose node has that path; null if it is no session's node. */
+  public @Nullable SessionId sessionAt(String path) {
+    String prefix = sessions() + "/";
+    try {
+      return path.startsWith(prefix) ? new SessionId(path.substring(prefix.length())) : null;
+    } catch (IllegalArgumentException e) {
+      return null;
+    }
   }
 
   public String allNotes() {

@@ -3,6 +3,7 @@ package io.mortise.zookeeper.internal.queue;
 import io.mortise.LockName;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
+import io.mortise.spi.SessionId;
 import io.mortise.support.internal.session.Refusals;
 import io.mortise.zookeeper.internal.node.AttemptIndex;
 import io.mortise.zookeeper.internal.node.LockQueue;
@@ -35,6 +36,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Watcher.Event.EventType;
 import org.jspecify.annotations.Nullable;
@@ -108,6 +110,11 @@ public final class LockQueueState {
         && !attemptRecovery.isRecovering();
   }
 
+  /** Whether an attempt of the session waits. */
+  public boolean hasWaiters() {
+    return !requests.waiting.isEmpty();
+  }
+
   private List<PendingRequest> allEnding() {
     List<PendingRequest> found = new ArrayList<>();
     ending.values().forEach(found::addAll);
@@ -130,6 +137,9 @@ public final class LockQueueState {
   /** Begins the requests that can begin, and returns the collected effects. */
   private List<QueueEffect> effects() {
     advance();
+    if (requests.waiting.isEmpty()) {
+      requests.ended.clear();
+    }
     List<QueueEffect> due = List.copyOf(requests.effects);
     requests.effects.clear();
     return due;
@@ -478,6 +488,18 @@ public final class LockQueueState {
   /** The node with this number was removed, or written to. */
   public List<QueueEffect> onNodeChanged(EventType type, int seq) {
     queueScan.nodeChanged(type, seq);
+    return effects();
+  }
+
+  /** The session of these nodes has ended: none of its attempts holds or is granted any more. */
+  public List<QueueEffect> onSessionEnded(SessionId session, Set<Integer> seqs) {
+    boolean isNews = false;
+    for (Integer seq : seqs) {
+      isNews |= hasWaiters() && !session.equals(requests.ended.put(seq, session));
+    }
+    if (isNews) {
+      queueScan.look();
+    }
     return effects();
   }
 

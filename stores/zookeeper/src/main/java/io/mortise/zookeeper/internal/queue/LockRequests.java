@@ -6,6 +6,7 @@ import io.mortise.spi.Reply;
 import io.mortise.spi.Reply.EndReason;
 import io.mortise.spi.Reply.RefusalReason;
 import io.mortise.spi.Request;
+import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.support.internal.session.Refusals;
 import io.mortise.zookeeper.internal.node.AtLeastMark;
@@ -31,6 +32,7 @@ import io.mortise.zookeeper.internal.queue.ZooKeeperAttempt.NodeState;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -57,6 +59,12 @@ final class LockRequests {
 
   /** Waiting attempts of this session, by number. */
   final Map<Long, ZooKeeperAttempt> waiting = new LinkedHashMap<>();
+
+  /**
+   * Nodes in front of waiters whose sessions have ended, by their numbers. They are passed, if the
+   * next read of them names the same session: a container that is made anew repeats numbers.
+   */
+  final Map<Integer, SessionId> ended = new HashMap<>();
 
   /** At-least times whose marks are being made. */
   final Set<AtLeastHold> marking = new LinkedHashSet<>();

@@ -275,7 +275,8 @@ final class QueueScan {
       requests.announce(first);
       return;
     }
-    boolean alone = called.size() == 1 && first.isExclusive() && !looking;
+    boolean alone =
+        called.size() == 1 && first.isExclusive() && !looking && requests.ended.isEmpty();
     if (alone && type == EventType.NodeDataChanged) {
       beginLook();
       requests.effects.add(
@@ -387,7 +388,7 @@ final class QueueScan {
       return;
     }
     int capacity = requests.waiting.values().iterator().next().capacity();
-    look.queue = LockQueue.of(children == null ? List.of() : children, capacity);
+    look.queue = LockQueue.of(children == null ? List.of() : children, capacity, requests.ended);
     List<AtLeastMark> over = observeAtLeast(look);
     if (!over.isEmpty()) {
       requests.effects.add(new OpenLock(look, over));
@@ -406,6 +407,7 @@ final class QueueScan {
       paths.add(requests.path + "/" + look.queue.place(i).node());
     }
     look.holding.forEach(attempt -> paths.add(requests.node(attempt)));
+    look.queue.ended().forEach(node -> paths.add(requests.path + "/" + node.node()));
     if (paths.isEmpty()) {
       seen(look, List.of());
     } else {
@@ -459,7 +461,8 @@ final class QueueScan {
         int before = queue.watched(index, attempt.isShared());
         int seq = queue.place(before).seq();
         if (!requests.watches.watches(attempt, seq)) {
-          boolean isNext = index == 1 && queue.holding() > 0 && !queue.hasAtLeast();
+          boolean isNext =
+              index == 1 && queue.holding() > 0 && !queue.hasAtLeast() && queue.ended().isEmpty();
           if (isNext && attempt.isExclusive()) {
             int successors = queue.size() - 2;
             watchOwn(
@@ -478,6 +481,11 @@ final class QueueScan {
   }
 
   void seen(QueueLook look, List<NodeContent> nodeContents) {
+    int read = look.heads + look.holding.size();
+    if (!passes(look.queue.ended(), nodeContents.subList(read, nodeContents.size()))) {
+      requests.effects.add(new ListNodes(new QueueLook(look.requester, watchesAll)));
+      return;
+    }
     for (ZooKeeperAttempt attempt : look.missing) {
       if (requests.waiting.containsKey(attempt.number)) {
         requests.vanish(attempt);
@@ -492,6 +500,20 @@ final class QueueScan {
       }
     }
     leaveNotes(heads(look, nodeContents), new NotesPurpose.Concluding(look));
+  }
+
+  /** Whether nodes that were passed are still there, and of the sessions that have ended. */
+  private boolean passes(List<LockQueue.QueueNode> ended, List<NodeContent> nodeContents) {
+    boolean all = true;
+    for (int i = 0; i < nodeContents.size(); i++) {
+      int seq = ended.get(i).seq();
+      NodeData.AttemptData attemptData = NodeData.attempt(nodeContents.get(i).data());
+      if (attemptData == null || !attemptData.attempt().session().equals(requests.ended.get(seq))) {
+        requests.ended.remove(seq);
+        all = false;
+      }
+    }
+    return all;
   }
 
   private void seenHolding(ZooKeeperAttempt attempt, NodeContent nodeContent, int waiters) {

@@ -9,6 +9,7 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class LockQueueTest {
@@ -109,6 +110,27 @@ class LockQueueTest {
     LockQueue queue = LockQueue.of(List.of(last.name(), first.name()), EX);
     assertThat(queue.lastMarks()).containsExactly(last);
     assertThat(queue.marks(1)).containsExactlyInAnyOrder(first, last);
+  }
+
+  @Test
+  void givenNodeThatOutlivesItsSession_thenItIsPassed_unlessItsMarkIsThatOfAnotherSession() {
+    SessionId ended = SessionId.random(new SecureRandom());
+    SessionId living = SessionId.random(new SecureRandom());
+    List<String> nodes = List.of(LockQueue.node(EX, 0), LockQueue.node(EX, 1));
+
+    LockQueue passed = LockQueue.of(nodes, EX, Map.of(0, ended));
+
+    assertThat(passed.indexOf(1)).isZero();
+    assertThat(passed.grantable()).isEqualTo(1);
+    assertThat(passed.ended()).containsExactly(new LockQueue.QueueNode(EX, 0));
+    for (SessionId session : List.of(ended, living)) {
+      AtLeastMark mark = new AtLeastMark(0, 0, 1, Duration.ofSeconds(1), new AttemptId(session, 1));
+      List<String> marked = new ArrayList<>(nodes);
+      marked.add(mark.name());
+      LockQueue shut = LockQueue.of(marked, EX, Map.of(0, ended));
+      assertThat(shut.isShutBy(mark)).isEqualTo(session.equals(ended));
+      assertThat(shut.holding()).isEqualTo(session.equals(ended) ? 0 : 1);
+    }
   }
 
   @Test

@@ -17,7 +17,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -25,10 +27,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * {@link LockQueueState} in random worlds without a server. Several sessions want one lock, while
- * connections break, answers are lost, sessions end, an operator removes nodes of waiters, and
- * messages on different channels overtake each other. Holders take less than before, and start
- * at-least times. {@code -Dmortise.seed=…} repeats a world, {@code -Dmortise.zookeeper.worlds=…}
- * sets their number.
+ * connections break, answers are lost, sessions end or fall silent, an operator removes nodes of
+ * waiters, and messages on different channels overtake each other. Holders take less than before,
+ * and start at-least times. {@code -Dmortise.seed=…} repeats a world, {@code
+ * -Dmortise.zookeeper.worlds=…} sets their number.
  */
 class QueueSimulationTest {
   private static final int WORLDS = Integer.getInteger("mortise.zookeeper.worlds", 400);
@@ -141,6 +143,9 @@ class QueueSimulationTest {
     /** Attempts whose node an operator has removed while they waited. */
     private final Set<AttemptId> removed = new HashSet<>();
 
+    /** Sessions that were ended as silent, and whose requests in flight are executed late. */
+    private final List<EngineSession> silent = new ArrayList<>();
+
     private long sessions;
     private long lastToken;
     int grants;
@@ -209,9 +214,15 @@ class QueueSimulationTest {
           engine.session.disconnect();
         } else if (chance < 133) {
           replace(engine);
-        } else if (chance < 138) {
+        } else if (chance < 135) {
+          silence(engine);
+        } else if (chance < 140) {
           removeWaiter();
-        } else if (chance < 200) {
+        } else if (chance < 160) {
+          engine.session.detect(found());
+        } else if (chance < 170) {
+          lateRequest();
+        } else if (chance < 220) {
           engine.session.reconnect();
         } else if (chance < 400) {
           engine.session.send();
@@ -230,6 +241,39 @@ class QueueSimulationTest {
       engine.session.disconnect();
       engines.set(engines.indexOf(engine), new EngineSession());
       server.end(engine.session.zooKeeperSession());
+    }
+
+    /** Others end the session, which still has its ZooKeeper session. */
+    private void silence(EngineSession engine) {
+      engines.set(engines.indexOf(engine), new EngineSession());
+      silent.add(engine);
+      server.silence(engine.session.zooKeeperSession());
+    }
+
+    /** Nodes without a session; sometimes a number from an earlier container, with its session. */
+    private Map<Integer, SessionId> found() {
+      Map<Integer, SessionId> found = new TreeMap<>(server.sessionless());
+      List<Integer> holders = server.holders();
+      if (!holders.isEmpty() && random.nextInt(4) == 0) {
+        found.put(holders.get(random.nextInt(holders.size())), SessionId.random(random));
+      }
+      return found;
+    }
+
+    private void lateRequest() {
+      if (!silent.isEmpty()) {
+        EngineSession late = silent.get(random.nextInt(silent.size()));
+        late.session.send();
+        late.session.execute();
+        if (random.nextInt(4) == 0) {
+          expire(late);
+        }
+      }
+    }
+
+    private void expire(EngineSession late) {
+      silent.remove(late);
+      server.end(late.session.zooKeeperSession());
     }
 
     /**
@@ -422,6 +466,7 @@ class QueueSimulationTest {
           engine.session.execute();
           engine.session.receive();
           engine.session.runTimers();
+          engine.session.detect(server.sessionless());
         }
         if (engines.stream().allMatch(engine -> engine.session.isQuiet())) {
           assertHoldersKnowThatTheyHold();
@@ -437,6 +482,7 @@ class QueueSimulationTest {
         assertThat(engine.attempts).as("attempts").allMatch(attempt -> attempt.over);
         assertThat(engine.session.isIdle()).as("idle").isTrue();
       }
+      List.copyOf(silent).forEach(this::expire);
       assertThat(server.ephemerals()).as("nodes that are left").isZero();
     }
 

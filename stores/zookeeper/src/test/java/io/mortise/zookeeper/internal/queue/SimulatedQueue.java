@@ -1,6 +1,7 @@
 package io.mortise.zookeeper.internal.queue;
 
 import io.mortise.spi.AttemptId;
+import io.mortise.spi.SessionId;
 import io.mortise.spi.time.Ticker;
 import io.mortise.zookeeper.internal.node.AtLeastMark;
 import io.mortise.zookeeper.internal.node.AttemptIndex;
@@ -12,8 +13,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.BiConsumer;
 import org.apache.zookeeper.KeeperException.Code;
@@ -33,6 +36,9 @@ final class SimulatedQueue {
   private final BiConsumer<Long, WatchEvent> events;
 
   private final TreeMap<Integer, QueueMember> members = new TreeMap<>();
+
+  /** ZooKeeper sessions that go on, though others have ended the sessions that they belong to. */
+  private final Set<Long> silent = new HashSet<>();
 
   /** The owner of each mark, by the mark's name. */
   private final Map<String, Long> marks = new TreeMap<>();
@@ -57,8 +63,15 @@ final class SimulatedQueue {
   /** An event, and the transaction that caused it; the number is null for the container. */
   record WatchEvent(EventType type, @Nullable Integer seq, long zxid) {}
 
-  /** No attempt behind this number may be granted until then. */
-  private record ShutTime(long until, int last) {}
+  /**
+   * No attempt behind this number may be granted until then; except beside the hold, if that has
+   * ended by silence: it looks alive to those who do not know.
+   */
+  private record ShutTime(long until, int last, boolean bySilence) {
+    boolean keepsOut(int seq, long now, int lastBeside) {
+      return until > now && seq > last && !(bySilence && seq <= lastBeside);
+    }
+  }
 
   /** One node. */
   private static final class QueueMember {
@@ -223,19 +236,26 @@ final class SimulatedQueue {
         .filter(member -> attempt.equals(NodeData.attempt(member.data).attempt()))
         .allMatch(
             member ->
-                shutTimes.stream().noneMatch(time -> time.until > now && member.seq > time.last));
+                shutTimes.stream()
+                    .noneMatch(time -> time.keepsOut(member.seq, now, lastBesideSilent())));
   }
 
   /**
    * Notes for how long the end of a hold leaves the lock shut. Those that held at an earlier end go
    * on.
    */
-  private void ends(int seq, int last) {
+  private void ends(int seq, int last, boolean bySilence) {
+    if (silent.contains(members.get(seq).owner)) {
+      // It has ended before; a time that it starts late is not promised to anybody. Those that
+      // hold beside it go on.
+      shutTimes.add(new ShutTime(0, last, true));
+      return;
+    }
     int lastOfAll = shutTimes.stream().mapToInt(ShutTime::last).reduce(last, Math::max);
     leasts.entrySet().stream()
         .filter(least -> least.getKey().seq() == seq)
         .max(Comparator.comparingLong(least -> least.getKey().start()))
-        .ifPresent(least -> shutTimes.add(new ShutTime(until(least), lastOfAll)));
+        .ifPresent(least -> shutTimes.add(new ShutTime(until(least), lastOfAll, bySilence)));
   }
 
   /** A time of a millisecond is not judged. */
@@ -254,7 +274,7 @@ final class SimulatedQueue {
 
   /** A hold ends, and its node is that of the session's next attempt. */
   void reuse(int seq, byte[] data) {
-    ends(seq, seq - 1);
+    ends(seq, seq - 1, false);
     write(seq, data);
   }
 
@@ -264,12 +284,34 @@ final class SimulatedQueue {
     }
     zxid++;
     pzxid = zxid;
-    ends(seq, holders().stream().reduce(seq, Math::max));
+    ends(seq, Math.max(seq, lastHolder()), false);
     members.remove(seq);
     // The write of a mark and the removal are one transaction: only the first is reported.
     tell(seq, marked ? EventType.NodeDataChanged : EventType.NodeDeleted);
     tellChildren();
     return Code.OK;
+  }
+
+  /** Another session ends this one, whose nodes stay for the time being. */
+  void silence(long owner) {
+    int last = lastHolder();
+    for (QueueMember member : members.values()) {
+      if (member.owner == owner) {
+        ends(member.seq, Math.max(member.seq, last), true);
+      }
+    }
+    silent.add(owner);
+  }
+
+  /** The nodes of sessions that others have ended. */
+  Map<Integer, SessionId> sessionless() {
+    Map<Integer, SessionId> found = new HashMap<>();
+    for (QueueMember member : members.values()) {
+      if (silent.contains(member.owner)) {
+        found.put(member.seq, NodeData.attempt(member.data).attempt().session());
+      }
+    }
+    return found;
   }
 
   /** The session ends, and its nodes are removed. */
@@ -281,6 +323,7 @@ final class SimulatedQueue {
       }
     }
     marks.values().removeIf(of -> of == owner);
+    silent.remove(owner);
   }
 
   private void tell(int seq, EventType type) {
@@ -300,21 +343,39 @@ final class SimulatedQueue {
 
   // ---- Reads ----
 
+  /** The last number that holds, for a session that knows of all ended ones or of none. */
+  private int lastHolder() {
+    return holders().stream().reduce(lastBesideSilent(), Math::max);
+  }
+
+  private int lastBesideSilent() {
+    int holding = LockQueue.of(children(), capacity).holding();
+    return members.keySet().stream().limit(holding).reduce(Integer.MIN_VALUE, Math::max);
+  }
+
+  private LockQueue judged() {
+    return LockQueue.of(children(), capacity, sessionless());
+  }
+
+  private List<Integer> first(int count) {
+    Set<Integer> ended = sessionless().keySet();
+    return members.keySet().stream().filter(seq -> !ended.contains(seq)).limit(count).toList();
+  }
+
   /** The numbers of the nodes that hold. */
   List<Integer> holders() {
-    int holding = LockQueue.of(children(), capacity).holding();
-    return members.keySet().stream().limit(holding).toList();
+    return first(judged().holding());
   }
 
   /** The numbers of the nodes whose attempts may be granted. */
   List<Integer> grantable() {
-    int grantable = LockQueue.of(children(), capacity).grantable();
-    return members.keySet().stream().limit(grantable).toList();
+    return first(judged().grantable());
   }
 
   /** The numbers of the nodes that do not hold. */
   List<Integer> waiters() {
-    return members.keySet().stream().skip(holders().size()).toList();
+    List<Integer> living = first(members.size());
+    return living.subList(holders().size(), living.size());
   }
 
   List<String> children() {

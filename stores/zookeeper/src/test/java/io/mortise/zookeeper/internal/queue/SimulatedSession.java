@@ -40,6 +40,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeSet;
@@ -209,6 +210,16 @@ final class SimulatedSession implements SessionFacts, QueueEffect.Executor {
       seen = Math.max(seen, message.zxid());
       message.step().run();
     }
+  }
+
+  /** The session finds that those of these nodes have ended. */
+  void detect(Map<Integer, SessionId> sessionless) {
+    sessionless.forEach(
+        (seq, session) -> {
+          if (queue != null) {
+            step(queue, to -> to.onSessionEnded(session, Set.of(seq)));
+          }
+        });
   }
 
   void runTimers() {
