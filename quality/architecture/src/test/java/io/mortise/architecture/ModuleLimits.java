@@ -160,7 +160,10 @@ final class ModuleLimits {
         .formatted(folders, lines, kind, limit);
   }
 
-  /** Returns the lines of {@code modules.txt} with the present numbers, code rounded up. */
+  /**
+   * Returns the lines of {@code modules.txt} with the present numbers, code rounded up: sums to
+   * thousands, so that a small change meets one limit, its module's.
+   */
   static List<String> update(List<String> lines, List<Measured> modules) {
     List<String> updated = new ArrayList<>();
     lines.stream().filter(line -> line.startsWith("#")).forEach(updated::add);
@@ -175,11 +178,12 @@ final class ModuleLimits {
     Measured sum = sum(modules, limit);
     long headless =
         sum.phrases.size() <= 1 ? 1 : (1000L * sum.phrases.size() + sum.words - 1) / sum.words;
-    return new Limit(hundreds(sum.main), hundreds(sum.tests), headless, limit.folders);
+    int unit = limit.folders.matches(SEVERAL) ? 1_000 : 100;
+    return new Limit(rounded(sum.main, unit), rounded(sum.tests, unit), headless, limit.folders);
   }
 
-  private static long hundreds(long lines) {
-    return (lines + 99) / 100 * 100;
+  private static long rounded(long lines, int unit) {
+    return (lines + unit - 1) / unit * unit;
   }
 
   private static Measured sum(List<Measured> modules, Limit limit) {

@@ -80,7 +80,7 @@ class ModuleLimitsTest {
             ModuleLimits.update(
                 List.of("# Why.", "7 7 7 group/*", "5 5 5 gone"), ModuleLimits.measure(sample())))
         .containsExactly(
-            "# Why.", "   100    100         1  group/*", "   100    100         1  group/module");
+            "# Why.", "  1000   1000         1  group/*", "   100    100         1  group/module");
   }
 
   private static List<Limit> limits(String... lines) {

@@ -139,10 +139,11 @@ public interface VersionedDocuments {
    * Calls {@code changed}, on any thread, soon after another process has written the document: with
    * the document as of that write, or with null if it has to be read. Later writes may have changed
    * it, and two calls may come in the other order. May skip some writes, and all before the next
-   * write of this process: the watcher writes a watched document again and again. Skips this
-   * process's own writes as far as it can recognise them, since each call may cost a read. A watch
-   * whose connection broke is renewed, at the next write of this process at the latest. A key may
-   * have several watches. Called only for a store with {@link io.mortise.spi.Capability#PUSH}.
+   * write of this process: the watcher writes a watched document again and again. Skips writes of
+   * this very object as far as it can recognise them, since each call may cost a read; none, if the
+   * store uses one object for its renewals too, as its sessions write to each other. A watch whose
+   * connection broke is renewed, at the next write of this process at the latest. A key may have
+   * several watches. Called only for a store with {@link io.mortise.spi.Capability#PUSH}.
    *
    * @return the action that ends this watch, and no other one of the key; may be run more than once
    */

@@ -116,7 +116,9 @@ class DocumentedParametersTest {
         }
       }
     }
-    assertThat(missing).isEmpty();
+    assertThat(missing)
+        .as("parameters without a row in docs/reference/url-parameters.md")
+        .isEmpty();
     known.forEach(
         (title, names) -> assertThat(names).as(title).containsAll(named(section(page, title))));
   }

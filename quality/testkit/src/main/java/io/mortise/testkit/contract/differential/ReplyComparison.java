@@ -241,9 +241,13 @@ final class ReplyComparison {
             && holdEnded.how() == Reply.EndReason.UNKNOWN);
   }
 
+  /** A store may tell once what was told twice and not acknowledged. */
   private static List<SessionNotification> notifications(Renewal.Renewed renewed) {
     return new ArrayList<>(
-        renewed.notifications().stream().map(Renewal.NumberedNotification::notification).toList());
+        renewed.notifications().stream()
+            .map(Renewal.NumberedNotification::notification)
+            .distinct()
+            .toList());
   }
 
   private boolean isWantedOfServed(SessionNotification sessionNotification) {
