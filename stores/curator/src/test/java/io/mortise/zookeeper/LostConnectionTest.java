@@ -358,7 +358,8 @@ class LostConnectionTest {
     line.weather(NetworkCondition.FAIR);
     assertThatThrownBy(held::close).isInstanceOf(LeaseLostException.class);
     assertThat(next.isValid()).isTrue();
-    assertThat(nodes(scheme, "a")).hasSize(1);
+    // A node that was passed goes with its ZooKeeper session.
+    awaitNodes(scheme, "a", 1);
     next.close();
     awaitNodes(scheme, "a", 0);
   }

@@ -195,7 +195,7 @@ final class CrashDetector {
 
   /** The node of a session was written to or removed. */
   void changed(String path) {
-    SessionId session = core.layout().sessionAt(path);
+    SessionId session = observations.isEmpty() ? null : core.layout().sessionAt(path);
     if (session != null && observations.containsKey(session)) {
       read(session);
     }
