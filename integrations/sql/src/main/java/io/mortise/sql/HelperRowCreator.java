@@ -1,12 +1,12 @@
 package io.mortise.sql;
 
+import io.mortise.internal.queue.BoundedMap;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLTransactionRollbackException;
 import java.sql.Savepoint;
 import java.util.Collections;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -27,16 +27,7 @@ final class HelperRowCreator {
   private final SqlFiles files;
   private final DedicatedConnection own;
   private final Set<String> known =
-      Collections.synchronizedSet(
-          Collections.newSetFromMap(
-              new LinkedHashMap<>() {
-                private static final long serialVersionUID = 1L;
-
-                @Override
-                protected boolean removeEldestEntry(Map.Entry<String, Boolean> eldest) {
-                  return size() > REMEMBERED;
-                }
-              }));
+      Collections.synchronizedSet(Collections.newSetFromMap(new BoundedMap<>(REMEMBERED)));
 
   HelperRowCreator(SqlFiles files, DedicatedConnection own) {
     this.files = files;

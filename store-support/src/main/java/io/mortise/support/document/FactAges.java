@@ -1,9 +1,9 @@
 package io.mortise.support.document;
 
 import io.mortise.LockName;
+import io.mortise.internal.queue.BoundedMap;
 import io.mortise.spi.time.Ticker;
 import java.time.Duration;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -22,13 +22,7 @@ final class FactAges {
 
   private final Ticker ticker;
   private final ReentrantLock guard = new ReentrantLock();
-  private final Map<LockName, SeenFact> seen =
-      new LinkedHashMap<>(16, 0.75f, true) {
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<LockName, SeenFact> eldest) {
-          return size() > MOST;
-        }
-      };
+  private final Map<LockName, SeenFact> seen = BoundedMap.ofLastUsed(MOST);
 
   /**
    * A version as this process knows it.

@@ -1,7 +1,7 @@
 package io.mortise.support.document;
 
+import io.mortise.internal.queue.BoundedMap;
 import io.mortise.support.document.VersionedDocuments.VersionedText;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -27,25 +27,8 @@ final class RememberedDocuments {
   private final ReentrantLock guard = new ReentrantLock();
 
   // Guarded by the lock.
-  private final Map<String, VersionedText> documents = new LatestEntries(MOST);
-  private final Map<String, VersionedText> queues = new LatestEntries(MOST_QUEUES);
-
-  /** The entries used last. */
-  private static final class LatestEntries extends LinkedHashMap<String, VersionedText> {
-    private static final long serialVersionUID = 1;
-
-    private final int most;
-
-    private LatestEntries(int most) {
-      super(16, 0.75f, true);
-      this.most = most;
-    }
-
-    @Override
-    protected boolean removeEldestEntry(Map.Entry<String, VersionedText> eldest) {
-      return size() > most;
-    }
-  }
+  private final Map<String, VersionedText> documents = BoundedMap.ofLastUsed(MOST);
+  private final Map<String, VersionedText> queues = BoundedMap.ofLastUsed(MOST_QUEUES);
 
   @Nullable VersionedText get(String key) {
     guard.lock();

@@ -1,8 +1,8 @@
 package io.mortise.support.liveness;
 
+import io.mortise.internal.queue.BoundedMap;
 import io.mortise.spi.time.Ticker;
 import java.time.Duration;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -34,15 +34,8 @@ public final class BeatMonitor<K> {
   private static final long RATES = 1_000;
 
   private final Ticker ticker;
-  private final int most;
   private final ReentrantLock guard = new ReentrantLock();
-  private final Map<K, BeatObservation> observations =
-      new LinkedHashMap<>(16, 0.75f, true) {
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<K, BeatObservation> eldest) {
-          return size() > most;
-        }
-      };
+  private final Map<K, BeatObservation> observations;
 
   /** Guarded by the lock. */
   private long round;
@@ -64,7 +57,7 @@ public final class BeatMonitor<K> {
 
   private BeatMonitor(Ticker ticker, int most) {
     this.ticker = ticker;
-    this.most = most;
+    this.observations = BoundedMap.ofLastUsed(most);
   }
 
   /**

@@ -1,6 +1,7 @@
 package io.mortise.curator;
 
 import io.mortise.LockName;
+import io.mortise.internal.queue.BoundedMap;
 import io.mortise.internal.queue.OutboxLock;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
@@ -25,7 +26,6 @@ import io.mortise.zookeeper.internal.SessionRenewal;
 import io.mortise.zookeeper.internal.ZooKeeperConnection;
 import java.time.Duration;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
@@ -67,13 +67,7 @@ final class CuratorSession implements StoreSession, SessionLayout {
   private final SessionRenewal sessionRenewal;
   private @Nullable AsyncNodeClient asyncNodeClient;
 
-  private final Map<AttemptId, Reply.Ended> ended =
-      new LinkedHashMap<>() {
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<AttemptId, Reply.Ended> eldest) {
-          return size() > REMEMBERED;
-        }
-      };
+  private final Map<AttemptId, Reply.Ended> ended = new BoundedMap<>(REMEMBERED);
 
   CuratorSession(CuratorLockStore store, SessionSpec spec, Consumer<SessionNotification> hints) {
     this.store = store;

@@ -1,11 +1,11 @@
 package io.mortise.quorum;
 
+import io.mortise.internal.queue.BoundedMap;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.ServerIncarnation;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.time.DurationText;
 import java.time.Duration;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -30,15 +30,7 @@ final class Member {
   private record MemberIncarnation(String incarnation, long nanos, boolean restarted) {}
 
   /** Sessions that this member has judged ended, for good. The oldest are dropped. */
-  private final Map<SessionId, Boolean> ended =
-      new LinkedHashMap<>() {
-        private static final long serialVersionUID = 1L;
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<SessionId, Boolean> eldest) {
-          return size() > PROOFS;
-        }
-      };
+  private final Map<SessionId, Boolean> ended = new BoundedMap<>(PROOFS);
 
   /** Its clock in µs minus the ticker in ns; {@link Long#MIN_VALUE} while unknown. */
   private volatile long clockOffset = Long.MIN_VALUE;

@@ -1,10 +1,10 @@
 package io.mortise.quorum;
 
+import io.mortise.internal.queue.BoundedMap;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionNotification;
 import io.mortise.support.internal.session.NotificationBuffer;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
@@ -22,15 +22,7 @@ final class QuorumNotificationBuffer {
   private final NotificationBuffer buffer = new NotificationBuffer();
 
   /** Recently reported ends: several members report each. */
-  private final Map<AttemptId, Boolean> told =
-      new LinkedHashMap<>() {
-        private static final long serialVersionUID = 1L;
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<AttemptId, Boolean> eldest) {
-          return size() > REMEMBERED;
-        }
-      };
+  private final Map<AttemptId, Boolean> told = new BoundedMap<>(REMEMBERED);
 
   /** Returns whether it is new. */
   boolean add(SessionNotification sessionNotification) {

@@ -2,9 +2,9 @@ package io.mortise.internal.engine.state;
 
 import io.mortise.HoldTerms;
 import io.mortise.LockName;
+import io.mortise.internal.queue.BoundedMap;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -27,15 +27,6 @@ public final class IdleClaims {
 
   /** Holds that were not released in time after a call-back. */
   private @Nullable Map<LockName, AttemptId> busy;
-
-  private static final class Remembered<V> extends LinkedHashMap<LockName, V> {
-    private static final long serialVersionUID = 1L;
-
-    @Override
-    protected boolean removeEldestEntry(Map.Entry<LockName, V> eldest) {
-      return size() > KEPT;
-    }
-  }
 
   IdleClaims() {}
 
@@ -97,7 +88,7 @@ public final class IdleClaims {
   /** Keeps no grant of this name until the given time. */
   public void pause(LockName name, long until) {
     if (pauses == null) {
-      pauses = new Remembered<>();
+      pauses = new BoundedMap<>(KEPT);
     }
     pauses.put(name, until);
   }
@@ -114,7 +105,7 @@ public final class IdleClaims {
   /** Remembers a hold that was called back and not released in time. */
   public void rememberBusy(LockName name, AttemptId holder) {
     if (busy == null) {
-      busy = new Remembered<>();
+      busy = new BoundedMap<>(KEPT);
     }
     busy.put(name, holder);
   }

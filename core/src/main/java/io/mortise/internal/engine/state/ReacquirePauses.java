@@ -1,8 +1,8 @@
 package io.mortise.internal.engine.state;
 
 import io.mortise.LockName;
+import io.mortise.internal.queue.BoundedMap;
 import io.mortise.internal.runtime.EngineEnv;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -31,15 +31,7 @@ final class ReacquirePauses {
   /** Twice the longest time between two retries of a waiter. */
   private static final long NOTED_NANOS = 2 * EngineSettings.MOST_POLL_NANOS;
 
-  private final Map<LockName, LastRelease> lastReleases =
-      new LinkedHashMap<>() {
-        private static final long serialVersionUID = 1L;
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<LockName, LastRelease> eldest) {
-          return size() > KEPT;
-        }
-      };
+  private final Map<LockName, LastRelease> lastReleases = new BoundedMap<>(KEPT);
 
   /**
    * The last release of a lock by this process.

@@ -46,7 +46,16 @@ final class SeenLocks {
   private final SeenSessions sessions = new SeenSessions();
   private final EventRing events = new EventRing(EventRing.KEPT);
   private final UsualHold usual = new UsualHold();
-  private final Set<String> begins = Collections.newSetFromMap(new BoundedMap());
+  private final Set<String> begins =
+      Collections.newSetFromMap(
+          new LinkedHashMap<>() {
+            private static final long serialVersionUID = 1;
+
+            @Override
+            protected boolean removeEldestEntry(Map.Entry<String, Boolean> eldest) {
+              return size() > BEGINS;
+            }
+          });
 
   /** Ends of holds whose cause is to be read from the lock's record. */
   private final List<ObservedEvent> unexplained = new ArrayList<>();
@@ -423,15 +432,5 @@ final class SeenLocks {
   /** Whether an observed event may be the one done by this console. */
   private static boolean mayBe(ObservedEvent seen, ObservedEvent done) {
     return !done.at().isAfter(seen.at()) && !done.at().isBefore(seen.at().minus(seen.doubt()));
-  }
-
-  /** A map that drops its oldest entries. */
-  private static final class BoundedMap extends LinkedHashMap<String, Boolean> {
-    private static final long serialVersionUID = 1;
-
-    @Override
-    protected boolean removeEldestEntry(Map.Entry<String, Boolean> eldest) {
-      return size() > BEGINS;
-    }
   }
 }
