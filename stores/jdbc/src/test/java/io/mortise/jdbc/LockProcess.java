@@ -79,9 +79,7 @@ public final class LockProcess implements AutoCloseable {
   /** {@code count|hold|crowd|echo|clock URL TTL-in-ms …}. */
   public static void main(String[] args) throws Exception {
     if (!args[0].equals("echo") && !args[0].equals("clock")) {
-      Thread parent = new Thread(LockProcess::endWithParent);
-      parent.setDaemon(true);
-      parent.start();
+      JvmProcess.endWithParent();
     }
     if (args[0].equals("clock")) {
       EmbeddedClockTest.playHere(args[1]);
@@ -97,17 +95,6 @@ public final class LockProcess implements AutoCloseable {
       }
     }
     System.exit(0);
-  }
-
-  private static void endWithParent() {
-    try {
-      while (System.in.read() >= 0) {
-        // Until the parent is gone.
-      }
-    } catch (IOException e) {
-      // As above.
-    }
-    Runtime.getRuntime().halt(3);
   }
 
   private static void count(LockClient locks, Path file, int times) throws Exception {

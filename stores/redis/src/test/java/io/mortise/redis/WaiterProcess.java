@@ -3,7 +3,6 @@ package io.mortise.redis;
 import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.testkit.server.JvmProcess;
-import java.io.IOException;
 import java.time.Duration;
 
 /**
@@ -46,9 +45,7 @@ final class WaiterProcess implements AutoCloseable {
 
   /** Waits for a lock and holds it until the parent ends. */
   public static void main(String[] args) throws InterruptedException {
-    Thread parent = new Thread(WaiterProcess::endWithParent);
-    parent.setDaemon(true);
-    parent.start();
+    Thread parent = JvmProcess.endWithParent();
     Duration ttl = Duration.ofMillis(Long.parseLong(args[2]));
     try (LockClient locks = LockClient.builder().url(args[0]).ttl(ttl).build();
         Lease lease = locks.lock(args[1]).acquire()) {
@@ -56,16 +53,5 @@ final class WaiterProcess implements AutoCloseable {
       System.out.println(HOLDS);
       parent.join();
     }
-  }
-
-  private static void endWithParent() {
-    try {
-      while (System.in.read() >= 0) {
-        // Until the parent ends.
-      }
-    } catch (IOException e) {
-      // As above.
-    }
-    Runtime.getRuntime().halt(3);
   }
 }

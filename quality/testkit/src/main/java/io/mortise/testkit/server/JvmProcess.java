@@ -2,6 +2,7 @@ package io.mortise.testkit.server;
 
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -60,6 +61,26 @@ public final class JvmProcess implements AutoCloseable {
     command.add(
         System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")));
     return command;
+  }
+
+  /**
+   * For a main class that takes no commands: halts this process when its standard input ends, with
+   * its parent. Returns the thread that waits for that.
+   */
+  public static Thread endWithParent() {
+    Thread parent =
+        new Thread(
+            () -> {
+              try {
+                System.in.transferTo(OutputStream.nullOutputStream());
+              } catch (IOException e) {
+                // The parent is gone, too.
+              }
+              Runtime.getRuntime().halt(3);
+            });
+    parent.setDaemon(true);
+    parent.start();
+    return parent;
   }
 
   /** The process itself. */
