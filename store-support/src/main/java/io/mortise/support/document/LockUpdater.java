@@ -125,7 +125,7 @@ record LockUpdater(SessionDocuments sessions) {
    *
    * @param looks how often to look while no waiter has queued yet
    */
-  CompletionStage<Boolean> look(LockName name, AttemptId hold, int looks) {
+  CompletionStage<Void> look(LockName name, AttemptId hold, int looks) {
     updater().forget(key(name));
     return updater()
         .documents()
@@ -134,12 +134,12 @@ record LockUpdater(SessionDocuments sessions) {
             found -> {
               LockDocument lock = DocumentCodec.decode(name, found.text());
               if (lock == null || !lock.isHeldBy(hold)) {
-                return CompletableFuture.completedFuture(false);
+                return CompletableFuture.completedFuture(null);
               }
               if (lock.waiters == 0) {
                 // It has left its note and is about to queue: a write from memory would fail.
                 lookAgain(name, hold, looks - 1);
-                return CompletableFuture.completedFuture(false);
+                return CompletableFuture.completedFuture(null);
               }
               updater().memory().putHeld(key(name), found);
               Step<Reply> release =
@@ -150,7 +150,7 @@ record LockUpdater(SessionDocuments sessions) {
                       sessions::readToRemember,
                       release.known(),
                       unused -> apply(release, lock, found, now()))
-                  .thenApply(unused -> true);
+                  .thenAccept(unused -> {});
             });
   }
 
