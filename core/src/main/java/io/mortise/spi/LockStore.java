@@ -130,15 +130,10 @@ public interface LockStore extends Store {
       return "mortise-jdbc";
     }
     return switch (scheme) {
-      case "consul" -> "mortise-consul";
-      case "dynamodb" -> "mortise-dynamodb";
-      case "etcd" -> "mortise-etcd";
-      case "nats" -> "mortise-nats";
+      case "consul", "dynamodb", "etcd", "memcached", "nats", "quorum" -> "mortise-" + scheme;
       case "mem" -> "mortise-store-support";
-      case "memcached" -> "mortise-memcached";
       case "zk" -> "mortise-zookeeper";
       case "zk+curator" -> "mortise-curator";
-      case "quorum" -> "mortise-quorum";
       default -> null;
     };
   }
