@@ -1,7 +1,11 @@
 package io.mortise.support.expiring;
 
 import io.mortise.LockName;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockParticipant;
 import io.mortise.spi.AttemptId;
+import io.mortise.spi.ClientLabel;
+import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionSpec;
@@ -65,6 +69,31 @@ public interface ExpiringKeys {
 
   /** The reply for the failure of a step: the store is full, or did not answer correctly. */
   Reply failed(Request request, Throwable failure);
+
+  /** A lock, for people who look, of which only the key's owner is known. */
+  static LockInfo view(LockName name, AttemptId holder, ClientLabel client, Duration left) {
+    LockParticipant shown =
+        holder.participant(
+            client,
+            "",
+            Mode.share(Mode.SHARERS, Mode.SHARERS),
+            0,
+            Duration.ZERO,
+            left,
+            null,
+            Duration.ZERO,
+            null);
+    return new LockInfo(
+        name.value(),
+        Mode.permits(Mode.SHARERS),
+        0,
+        Duration.ZERO,
+        List.of(shown),
+        List.of(),
+        1,
+        0,
+        null);
+  }
 
   /** The key of a lock, with the attempt that may have it. */
   record AttemptKey(LockName name, AttemptId attempt) {}

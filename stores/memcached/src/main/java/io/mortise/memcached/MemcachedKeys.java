@@ -3,10 +3,8 @@ package io.mortise.memcached;
 import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.admin.LockInfo;
-import io.mortise.admin.LockParticipant;
 import io.mortise.memcached.MetaException.FailureKind;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionNotification;
@@ -374,28 +372,7 @@ final class MemcachedKeys implements ExpiringKeys {
 
   private static LockInfo view(LockName name, MetaReply found) {
     LockItem item = LockItem.parse(found.value());
-    LockParticipant holder =
-        item.attempt()
-            .participant(
-                item.client(),
-                "",
-                Mode.share(Mode.SHARERS, Mode.SHARERS),
-                0,
-                Duration.ZERO,
-                left(found),
-                null,
-                Duration.ZERO,
-                null);
-    return new LockInfo(
-        name.value(),
-        Mode.permits(Mode.SHARERS),
-        0,
-        Duration.ZERO,
-        List.of(holder),
-        List.of(),
-        1,
-        0,
-        null);
+    return ExpiringKeys.view(name, item.attempt(), item.client(), left(found));
   }
 
   @Override

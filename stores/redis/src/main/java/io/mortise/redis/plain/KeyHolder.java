@@ -2,16 +2,14 @@ package io.mortise.redis.plain;
 
 import io.mortise.LockName;
 import io.mortise.admin.LockInfo;
-import io.mortise.admin.LockParticipant;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.ClientLabel;
-import io.mortise.spi.Mode;
 import io.mortise.spi.SessionId;
+import io.mortise.support.expiring.ExpiringKeys;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
-import java.util.List;
 
 /**
  * The holder of a lock, as far as its key tells.
@@ -52,28 +50,7 @@ record KeyHolder(String value, Duration left) {
   }
 
   LockInfo view(LockName name) {
-    LockParticipant holder =
-        attempt()
-            .participant(
-                new ClientLabel("-", 0, value),
-                "",
-                Mode.share(Mode.SHARERS, Mode.SHARERS),
-                0,
-                Duration.ZERO,
-                left,
-                null,
-                Duration.ZERO,
-                null);
-    return new LockInfo(
-        name.value(),
-        Mode.permits(Mode.SHARERS),
-        0,
-        Duration.ZERO,
-        List.of(holder),
-        List.of(),
-        1,
-        0,
-        null);
+    return ExpiringKeys.view(name, attempt(), new ClientLabel("-", 0, value), left);
   }
 
   private static byte[] sha256(String text) {
