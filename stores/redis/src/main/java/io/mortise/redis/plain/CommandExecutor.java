@@ -2,6 +2,7 @@ package io.mortise.redis.plain;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
+import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.redis.command.BoundedCaller;
 import io.mortise.redis.transport.ErrorReplyException;
 import io.mortise.redis.transport.LuaScript;
@@ -38,17 +39,9 @@ final class CommandExecutor {
 
   private void send(RedisCommand command, CompletableFuture<@Nullable Object> answer) {
     try {
-      transport
-          .call(command.array())
-          .exceptionallyCompose(failure -> again(command, failure))
-          .whenComplete(
-              (value, failure) -> {
-                if (failure == null) {
-                  answer.complete(value);
-                } else {
-                  answer.completeExceptionally(failure);
-                }
-              });
+      CompletionStages.copy(
+          transport.call(command.array()).exceptionallyCompose(failure -> again(command, failure)),
+          answer);
     } catch (RuntimeException e) {
       // The client library does not know the command.
       answer.completeExceptionally(e);
