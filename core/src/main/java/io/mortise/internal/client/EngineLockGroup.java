@@ -443,7 +443,7 @@ final class EngineLockGroup implements LockGroup {
       return all;
     }
 
-    private static @Nullable Throwable join(@Nullable Throwable first, @Nullable Throwable second) {
+    private static <T extends Throwable> @Nullable T join(@Nullable T first, @Nullable T second) {
       if (first == null) {
         return second;
       }
@@ -464,11 +464,7 @@ final class EngineLockGroup implements LockGroup {
         try {
           close.run();
         } catch (LeaseLostException e) {
-          if (first == null) {
-            first = e;
-          } else {
-            first.addSuppressed(e);
-          }
+          first = join(first, e);
         }
       }
       if (first != null) {

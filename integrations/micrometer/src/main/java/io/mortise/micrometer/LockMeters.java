@@ -57,52 +57,42 @@ final class LockMeters {
   }
 
   Timer acquire(Access access, AcquireOutcome outcome) {
-    int place = outcome.ordinal() * ACCESSES + access.ordinal();
-    Timer present = acquires.get(place);
-    if (present == null) {
-      present =
-          timer("mortise.acquire", "From the call of an acquire to its end")
-              .tags(
-                  "lock",
-                  lock,
-                  "mode",
-                  LockTags.text(access),
-                  "outcome",
-                  LockTags.text(outcome),
-                  "store",
-                  store)
-              .register(registry);
-      acquires.set(place, present);
-    }
-    return present;
+    return timer(
+        acquires,
+        access,
+        outcome,
+        "outcome",
+        "mortise.acquire",
+        "From the call of an acquire to its end");
   }
 
   Timer hold(Access access, LeaseEnd end) {
-    int place = end.ordinal() * ACCESSES + access.ordinal();
-    Timer present = holds.get(place);
-    if (present == null) {
-      present =
-          timer("mortise.hold", "From the grant of a lease to its end")
-              .tags(
-                  "lock",
-                  lock,
-                  "mode",
-                  LockTags.text(access),
-                  "end",
-                  LockTags.text(end),
-                  "store",
-                  store)
-              .register(registry);
-      holds.set(place, present);
-    }
-    return present;
+    return timer(holds, access, end, "end", "mortise.hold", "From the grant of a lease to its end");
   }
 
   void lost(LeaseEnd end) {
     losses[end.ordinal()].increment();
   }
 
-  private Timer.Builder timer(String name, String description) {
-    return Timer.builder(name).description(description).publishPercentileHistogram(histograms);
+  private Timer timer(
+      AtomicReferenceArray<@Nullable Timer> timers,
+      Access access,
+      Enum<?> end,
+      String tag,
+      String name,
+      String description) {
+    int place = end.ordinal() * ACCESSES + access.ordinal();
+    Timer present = timers.get(place);
+    if (present == null) {
+      present =
+          Timer.builder(name)
+              .description(description)
+              .publishPercentileHistogram(histograms)
+              .tags("lock", lock, "mode", LockTags.text(access))
+              .tags(tag, LockTags.text(end), "store", store)
+              .register(registry);
+      timers.set(place, present);
+    }
+    return present;
   }
 }
