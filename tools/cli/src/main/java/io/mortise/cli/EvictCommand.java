@@ -88,7 +88,7 @@ final class EvictCommand implements Callable<Integer> {
       if (party.isEmpty() && wanted == null) {
         return open(client, view.map(LockInfo::shutFor).orElse(Duration.ZERO));
       } else if (party.isEmpty()) {
-        say("Attempt " + attempt + " neither holds nor waits for lock '" + name + "'.");
+        store.say("Attempt " + attempt + " neither holds nor waits for lock '" + name + "'.");
         return ExitStatus.OK;
       }
       return evict(client, view.get(), party.get());
@@ -99,20 +99,20 @@ final class EvictCommand implements Callable<Integer> {
     boolean holds = lock.holders().contains(party);
     boolean dead = holds && LockFormatter.isGone(party);
     if (dead && !now && !lock.shutFor().isZero()) {
-      say(EvictionPrompt.outlived(lock) + " With --now it opens at once.");
+      store.say(EvictionPrompt.outlived(lock) + " With --now it opens at once.");
       return ExitStatus.OK;
     }
     if (!yes) {
       EvictionPrompt.lines(lock, party, now).forEach(cliEnvironment.err()::println);
       if (!isAgreed(EvictionPrompt.question(holds && now))) {
-        say("Nothing was done.");
+        store.say("Nothing was done.");
         return ExitStatus.FAILED;
       }
     }
     // A wait too: it may have become a hold meanwhile, which must not be freed at once.
     Eviction how = now ? Eviction.BREAK : Eviction.CLOSE;
     EvictionResult result = client.admin().evict(name, party.attempt(), how);
-    say(EvictionText.of(result, name, party, now, dead));
+    store.say(EvictionText.of(result, name, party, now, dead));
     return ExitStatus.OK;
   }
 
@@ -140,22 +140,22 @@ final class EvictCommand implements Callable<Integer> {
   private int open(LockClient client, Duration shutFor) {
     String shut = EvictionPrompt.nobody(name, shutFor);
     if (shutFor.isZero()) {
-      say(shut);
+      store.say(shut);
       return ExitStatus.OK;
     }
     if (!now) {
-      say(shut + " With --now it opens at once.");
+      store.say(shut + " With --now it opens at once.");
       return ExitStatus.OK;
     }
     if (!yes) {
       cliEnvironment.err().println(shut);
       cliEnvironment.err().println(EvictionPrompt.MAY_GO_ON);
       if (!isAgreed(EvictionPrompt.OPEN)) {
-        say("Nothing was done.");
+        store.say("Nothing was done.");
         return ExitStatus.FAILED;
       }
     }
-    say(EvictionText.opened(OutputSanitizer.text(name), client.admin().reopen(name)));
+    store.say(EvictionText.opened(OutputSanitizer.text(name), client.admin().reopen(name)));
     return ExitStatus.OK;
   }
 
@@ -169,12 +169,6 @@ final class EvictCommand implements Callable<Integer> {
       return answer != null && answer.strip().toLowerCase(Locale.ROOT).matches("y|yes");
     } catch (IOException e) {
       return false;
-    }
-  }
-
-  private void say(String text) {
-    if (!store.quiet) {
-      cliEnvironment.err().println("mortise: " + OutputSanitizer.text(text));
     }
   }
 }

@@ -146,7 +146,7 @@ final class ListCommand implements Callable<Integer> {
       return;
     }
     if (selected.locks().isEmpty()) {
-      say(nothing(selected.silent()));
+      store.say(nothing(selected.silent()));
       return;
     }
     Pager.print(
@@ -154,7 +154,7 @@ final class ListCommand implements Callable<Integer> {
         cliEnvironment.variables(),
         LockListing.lines(selected.locks(), Terminal.STDOUT.size().columns()));
     if (selected.found() > selected.locks().size()) {
-      say("the first " + selected.locks().size() + " of " + selected.found() + ".");
+      store.say("the first " + selected.locks().size() + " of " + selected.found() + ".");
     }
   }
 
@@ -174,12 +174,6 @@ final class ListCommand implements Callable<Integer> {
         + store.place()
         + "."
         + (hint.isEmpty() ? "" : " " + hint);
-  }
-
-  private void say(String text) {
-    if (!store.quiet) {
-      cliEnvironment.err().println("mortise: " + OutputSanitizer.text(text));
-    }
   }
 
   /** Shows the table repeatedly, in the same place on a terminal. */

@@ -220,7 +220,7 @@ final class RunCommand implements Callable<Integer> {
               store.handedOn(url),
               times,
               !shared && client.admin().store().has(Feature.FENCING_TOKENS),
-              this::warn);
+              store::say);
       if (leader) {
         return lead(client, lock, held);
       }
@@ -303,7 +303,7 @@ final class RunCommand implements Callable<Integer> {
         reason = OutputSanitizer.message(e);
       }
       Duration pause = leaderPause.after(Duration.ofNanos(System.nanoTime() - began));
-      warn(
+      store.say(
           reason
               + " Another host may lead '"
               + name
@@ -392,11 +392,5 @@ final class RunCommand implements Callable<Integer> {
       shown = shown.substring(0, Math.min(shown.length(), 100));
     }
     return LockOptions.DEFAULTS.withAtMost(atMost).withAtLeast(shut).withLabel(shown);
-  }
-
-  private void warn(String text) {
-    if (!store.quiet) {
-      cliEnvironment.err().println("mortise: " + OutputSanitizer.text(text));
-    }
   }
 }

@@ -49,6 +49,13 @@ final class StoreOptions extends CommonOptions {
     this.cliEnvironment = cliEnvironment;
   }
 
+  /** Tells the user, unless the command is to be quiet. */
+  void say(String text) {
+    if (!quiet) {
+      cliEnvironment.err().println("mortise: " + OutputSanitizer.text(text));
+    }
+  }
+
   /**
    * The store's URL, perhaps with a password.
    *
