@@ -14,7 +14,8 @@ final class GcPause implements Hazard.HazardScenario {
   public void play(HazardContext hazardContext) throws Exception {
     RedisServer server = hazardContext.redis();
     naive(hazardContext, server);
-    mortise(hazardContext, hazardContext.storeOr(server.url()));
+    hazardContext.chapter("Mortise, TTL 2 s");
+    mortise(hazardContext, hazardContext.storeOr(server.url()), TTL, "; takes 30", "");
   }
 
   private static void naive(HazardContext hazardContext, RedisServer server) {
@@ -44,27 +45,35 @@ final class GcPause implements Hazard.HazardScenario {
     hazardContext.conclude("broke, as told");
   }
 
-  private static void mortise(HazardContext hazardContext, String url) throws Exception {
-    hazardContext.chapter("Mortise, TTL 2 s");
+  /**
+   * A process is stopped while it holds a lock of Mortise.
+   *
+   * @param ofToken the end of the line about the second token
+   * @param ofValidity the end of the line about the first lease
+   */
+  static void mortise(
+      HazardContext hazardContext, String url, Duration ttl, String ofToken, String ofValidity)
+      throws Exception {
     ProtectedAccount protectedAccount = new ProtectedAccount(100);
-    LockClient b = hazardContext.client(url, "B", TTL);
+    LockClient b = hazardContext.client(url, "B", ttl);
     HolderProcess a = hazardContext.open(new HolderProcess());
-    long first = Long.parseLong(a.ask("mortise", url, Long.toString(TTL.toMillis()), LOCK));
+    long first = Long.parseLong(a.ask("mortise", url, Long.toString(ttl.toMillis()), LOCK));
     protectedAccount.write(protectedAccount.read(), first);
     long read = protectedAccount.read();
     hazardContext.say("A", "has the lock, token " + first + "; shows it to the account, reads 100");
     a.stop();
     hazardContext.say("A", "is stopped (SIGSTOP to process " + a.pid() + ")");
-    try (Lease lease = b.lock(LOCK).acquireWithin(Duration.ofSeconds(20))) {
+    try (Lease lease = b.lock(LOCK).acquireWithin(Duration.ofSeconds(25))) {
       long second = lease.token();
-      hazardContext.say("B", "gets the lock, token " + second + "; takes 30");
+      hazardContext.say("B", "gets the lock, token " + second + ofToken);
       hazardContext.expect(second > first, "the token rises");
       hazardContext.expect(
           protectedAccount.write(protectedAccount.read() - 30, second),
           "the account takes the write of B");
       a.goOn();
       boolean valid = Boolean.parseBoolean(a.ask("valid"));
-      hazardContext.say("A", "goes on, and asks its lease first: isValid() is " + valid);
+      hazardContext.say(
+          "A", "goes on, and asks its lease first: isValid() is " + valid + ofValidity);
       hazardContext.expect(!valid, "the lease of A is lost when it wakes up");
       boolean taken = protectedAccount.write(read - 10, first);
       hazardContext.say("A", "does not care, and writes 90 with its token");

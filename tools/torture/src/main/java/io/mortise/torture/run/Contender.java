@@ -104,6 +104,23 @@ final class Contender {
     }
   }
 
+  /** Work under a lock. */
+  private interface CriticalSection {
+    void run(ContenderGrant held) throws IOException, InterruptedException;
+  }
+
+  /** Works under a lock, if it was granted, records what is seen before and after, and releases. */
+  private void use(@Nullable ContenderGrant lease, String lock, CriticalSection work)
+      throws IOException, InterruptedException {
+    if (lease != null) {
+      if (sees(lease, lock)) {
+        work.run(lease);
+        stillSees(lease, lock);
+      }
+      release(lease.lease(), lock);
+    }
+  }
+
   private void log(EventKind eventKind, String lock, long token, int more) {
     log(System.nanoTime(), eventKind, lock, token, more);
   }
@@ -123,15 +140,14 @@ final class Contender {
           };
       attempt++;
       ContenderGrant lease = acquire(lock, random.nextInt(8) == 0);
-      if (lease != null) {
-        if (sees(lease, lock)) {
-          if (random.nextInt(4) == 0) {
-            updateGuarded(lock, lease, random.nextInt(SELDOM) == 0 ? thought() : 0);
-          }
-          stillSees(lease, lock);
-        }
-        release(lease.lease(), lock);
-      }
+      use(
+          lease,
+          lock,
+          held -> {
+            if (random.nextInt(4) == 0) {
+              updateGuarded(lock, held, random.nextInt(SELDOM) == 0 ? thought() : 0);
+            }
+          });
     }
   }
 
@@ -149,7 +165,7 @@ final class Contender {
    * Acquires a fair lock for a moment each time. Inspects the store until its queue shows the wait,
    * to know the order. A store without a queue shows none, and keeps no order between processes.
    */
-  void waitFairly(BooleanSupplier goOn) throws InterruptedException {
+  void waitFairly(BooleanSupplier goOn) throws IOException, InterruptedException {
     String lock = HistoryChecker.FAIR + 0;
     while (goOn.getAsBoolean()) {
       attempt++;
@@ -161,13 +177,7 @@ final class Contender {
         log(EventKind.TIMED_OUT, lock, 0, 0);
         return;
       }
-      if (lease != null) {
-        if (sees(lease, lock)) {
-          Thread.sleep(1 + random.nextInt(10));
-          stillSees(lease, lock);
-        }
-        release(lease.lease(), lock);
-      }
+      use(lease, lock, held -> Thread.sleep(1 + random.nextInt(10)));
     }
   }
 
@@ -234,20 +244,19 @@ final class Contender {
    * Holds a lock that only it wants, until it is lost: then its process could not renew, and its
    * waiters have lost their places in queues, which no other event shows.
    */
-  void keepHolding(BooleanSupplier goOn) throws InterruptedException {
+  void keepHolding(BooleanSupplier goOn) throws IOException, InterruptedException {
     String lock = HistoryChecker.OWN + worker;
     while (goOn.getAsBoolean()) {
       attempt++;
       ContenderGrant lease = acquire(lock, false);
-      if (lease != null) {
-        if (sees(lease, lock)) {
-          while (goOn.getAsBoolean() && lease.isValid()) {
-            Thread.sleep(LOOK_MILLIS);
-          }
-          stillSees(lease, lock);
-        }
-        release(lease.lease(), lock);
-      }
+      use(
+          lease,
+          lock,
+          held -> {
+            while (goOn.getAsBoolean() && held.isValid()) {
+              Thread.sleep(LOOK_MILLIS);
+            }
+          });
     }
   }
 
@@ -257,13 +266,7 @@ final class Contender {
     while (goOn.getAsBoolean()) {
       attempt++;
       ContenderGrant lease = acquire(lock, false);
-      if (lease != null) {
-        if (sees(lease, lock)) {
-          updateUnguarded(lock);
-          stillSees(lease, lock);
-        }
-        release(lease.lease(), lock);
-      }
+      use(lease, lock, held -> updateUnguarded(lock));
     }
   }
 
@@ -290,13 +293,7 @@ final class Contender {
     while (goOn.getAsBoolean()) {
       attempt++;
       ContenderGrant lease = acquire(lock, false);
-      if (lease != null) {
-        if (sees(lease, lock)) {
-          updateGuarded(lock, lease, stay());
-          stillSees(lease, lock);
-        }
-        release(lease.lease(), lock);
-      }
+      use(lease, lock, held -> updateGuarded(lock, held, stay()));
     }
   }
 
