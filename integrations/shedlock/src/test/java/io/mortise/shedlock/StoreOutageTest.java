@@ -84,9 +84,9 @@ class StoreOutageTest {
           provider
               .lock(new LockConfiguration(ClockProvider.now(), "held", atMost, Duration.ZERO))
               .orElseThrow();
-      proxy.weather(NetworkCondition.FROZEN);
+      proxy.condition(NetworkCondition.FROZEN);
       executor.extension.run(); // Sends the store nothing, so that nothing can stop it.
-      proxy.weather(NetworkCondition.FAIR);
+      proxy.condition(NetworkCondition.FAIR);
       assertThat(other.lock("held").tryAcquire(atMost.multipliedBy(2))).isEmpty();
       held.unlock();
       assertThat(other.lock("held").tryAcquire(BoundedWait.ANSWER)).isPresent();

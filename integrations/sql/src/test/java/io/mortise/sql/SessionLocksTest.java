@@ -217,18 +217,18 @@ class SessionLocksTest extends HelperTest {
     Duration wait = Duration.ofSeconds(1);
     try (FaultInjectionProxy proxy = FaultInjectionProxy.to(port);
         SessionLocks silenced = through(proxy, port)) {
-      proxy.weather(NetworkCondition.FROZEN);
+      proxy.condition(NetworkCondition.FROZEN);
       assertThatThrownBy(() -> get(start(() -> silenced.tryAcquire("nightly", wait))))
           .isInstanceOf(SQLException.class);
-      proxy.weather(NetworkCondition.FAIR);
+      proxy.condition(NetworkCondition.FAIR);
 
       SessionLease held = others.tryAcquire("nightly").orElseThrow();
       Future<Optional<SessionLease>> waiting =
           start(() -> silenced.tryAcquire("nightly", Duration.ofSeconds(4)));
       assertThat(waits(waiting)).isTrue();
-      proxy.weather(NetworkCondition.FROZEN);
+      proxy.condition(NetworkCondition.FROZEN);
       assertThatThrownBy(() -> get(waiting)).isInstanceOf(SQLException.class);
-      proxy.weather(NetworkCondition.FAIR);
+      proxy.condition(NetworkCondition.FAIR);
       held.close();
       await().atMost(LONG).until(() -> others.tryAcquire("nightly").isPresent());
     }

@@ -38,14 +38,14 @@ class GroupCloseTest {
             client
                 .allOf(IntStream.range(0, LOCKS).mapToObj(i -> "x" + i).toArray(String[]::new))
                 .acquire();
-        proxy.weather(NetworkCondition.FROZEN);
+        proxy.condition(NetworkCondition.FROZEN);
         long began = System.nanoTime();
         group.close();
         // Sequential releases would take sixteen times as long.
         assertThat(Duration.ofNanos(System.nanoTime() - began))
             .isLessThan(Duration.ofSeconds(2 * seconds + 6));
         assertThat(group.isValid()).isFalse();
-        proxy.weather(NetworkCondition.FAIR);
+        proxy.condition(NetworkCondition.FAIR);
       }
     }
   }

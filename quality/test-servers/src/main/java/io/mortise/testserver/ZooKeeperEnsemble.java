@@ -159,7 +159,7 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
     faultInjectionProxies.forEach(
         (ends, faultInjectionProxy) -> {
           if (ends.contains(member)) {
-            faultInjectionProxy.weather(
+            faultInjectionProxy.condition(
                 cut
                     ? FaultInjectionProxy.NetworkCondition.FROZEN
                     : FaultInjectionProxy.NetworkCondition.FAIR);

@@ -78,10 +78,10 @@ class FaultInjectionProxyTest {
   void givenFrozenNetwork_whenItThaws_thenWhatWasSentArrivesLate() throws Exception {
     Socket client = dial();
     Socket served = answer(server);
-    faultInjectionProxy.weather(NetworkCondition.FROZEN);
+    faultInjectionProxy.condition(NetworkCondition.FROZEN);
     client.getOutputStream().write(7);
     assertSilent(served);
-    faultInjectionProxy.weather(NetworkCondition.FAIR);
+    faultInjectionProxy.condition(NetworkCondition.FAIR);
     assertThat(hear(served, LONG)).isEqualTo(7);
   }
 
@@ -89,7 +89,7 @@ class FaultInjectionProxyTest {
   void givenLostReplies_thenRequestsArrive_andTheConnectionBreaksAfterwards() throws Exception {
     Socket client = dial();
     Socket served = answer(server);
-    faultInjectionProxy.weather(NetworkCondition.MUTE);
+    faultInjectionProxy.condition(NetworkCondition.MUTE);
     client.getOutputStream().write(7);
     assertThat(hear(served, LONG)).isEqualTo(7);
     served.getOutputStream().write(8);
@@ -97,7 +97,7 @@ class FaultInjectionProxyTest {
     // Messages after a lost one are lost, too.
     client.getOutputStream().write(9);
     assertThat(hear(served, LONG)).isEqualTo(9);
-    faultInjectionProxy.weather(NetworkCondition.FAIR);
+    faultInjectionProxy.condition(NetworkCondition.FAIR);
     assertThat(isOver(client)).isTrue();
     assertThat(isOver(served)).isTrue();
   }
@@ -106,10 +106,10 @@ class FaultInjectionProxyTest {
   void givenLostRequests_thenAnswersArrive_andTheConnectionBreaksAfterwards() throws Exception {
     Socket client = dial();
     Socket served = answer(server);
-    faultInjectionProxy.weather(NetworkCondition.DEAF);
+    faultInjectionProxy.condition(NetworkCondition.DEAF);
     client.getOutputStream().write(7);
     assertSilent(served);
-    faultInjectionProxy.weather(NetworkCondition.FAIR);
+    faultInjectionProxy.condition(NetworkCondition.FAIR);
     assertThat(isOver(served)).isTrue();
   }
 

@@ -116,11 +116,11 @@ class LostLookTest {
   private void loseLooksAfter(Runnable release, int looks) {
     long session = sessionId();
     looked.clear();
-    line.weather(NetworkCondition.REQUESTS_HELD);
+    line.condition(NetworkCondition.REQUESTS_HELD);
     release.run();
     BoundedWait.until(MixedFleet.LONG, looks + " looked", () -> looked.size() >= looks);
     line.reset();
-    line.weather(NetworkCondition.FAIR);
+    line.condition(NetworkCondition.FAIR);
     assertThat(sessionId()).isEqualTo(session);
   }
 

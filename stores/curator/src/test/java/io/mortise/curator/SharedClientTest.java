@@ -220,7 +220,7 @@ class SharedClientTest {
     CompletableFuture<Lease> lock = waiting.lock("a").acquireAsync(MixedFleet.LONG);
     mixedFleet.awaitNodes(notes, 1);
     store.close();
-    line.weather(NetworkCondition.FAIR);
+    line.condition(NetworkCondition.FAIR);
 
     BoundedWait.until(
         MixedFleet.LONG,
@@ -249,7 +249,7 @@ class SharedClientTest {
         Create2Callback callback,
         Object context) {
       if (mode == CreateMode.EPHEMERAL && path.contains("/notes/")) {
-        line.weather(NetworkCondition.ANSWERS_HELD);
+        line.condition(NetworkCondition.ANSWERS_HELD);
       }
       super.create(path, data, acl, mode, callback, context);
     }
@@ -271,7 +271,7 @@ class SharedClientTest {
                 .ttl(MixedFleet.TTL)
                 .build());
     Lease lease = holder.lock("a").acquireWithin(MixedFleet.LONG);
-    away.weather(NetworkCondition.ANSWERS_HELD);
+    away.condition(NetworkCondition.ANSWERS_HELD);
     LockStore store = store("ours");
     CompletableFuture<Lease> lock = client(store).lock("a").acquireAsync(MixedFleet.LONG);
     BoundedWait.until(
@@ -282,7 +282,7 @@ class SharedClientTest {
     awaitNothingLeft();
     assertThat(session().getState().isConnected()).isTrue();
     lock.cancel(true);
-    away.weather(NetworkCondition.FAIR);
+    away.condition(NetworkCondition.FAIR);
     lease.close();
   }
 

@@ -73,7 +73,7 @@ class LostConnectionTest {
 
   @AfterEach
   void closeAll() throws Exception {
-    line.weather(NetworkCondition.FAIR);
+    line.condition(NetworkCondition.FAIR);
     threads.shutdownNow();
     for (int i = open.size() - 1; i >= 0; i--) {
       open.get(i).close();
@@ -126,11 +126,11 @@ class LostConnectionTest {
   void givenNodeWhoseCreationWasNotAnswered_thenItIsFoundAgain_andThereIsOneOnly(Scheme scheme)
       throws Exception {
     DistributedLock lock = behindTheLine(scheme, KEPT).lock("a");
-    line.weather(NetworkCondition.MUTE);
+    line.condition(NetworkCondition.MUTE);
     Future<Lease> acquiring = start(() -> lock.acquireWithin(LONG));
     awaitNodes(scheme, "a", 1);
     assertThat(acquiring).isNotDone();
-    line.weather(NetworkCondition.FAIR);
+    line.condition(NetworkCondition.FAIR);
 
     Lease lease = get(acquiring);
 
@@ -148,7 +148,7 @@ class LostConnectionTest {
   @EnumSource
   void givenWaitThatEndsInDoubt_thenNoNodeIsLeft(Scheme scheme) throws Exception {
     DistributedLock lock = behindTheLine(scheme, KEPT).lock("a");
-    line.weather(NetworkCondition.MUTE);
+    line.condition(NetworkCondition.MUTE);
     Future<Object> trying =
         start(
             () -> {
@@ -160,7 +160,7 @@ class LostConnectionTest {
             });
     awaitNodes(scheme, "a", 1);
     assertThat(get(trying)).isNotNull();
-    line.weather(NetworkCondition.FAIR);
+    line.condition(NetworkCondition.FAIR);
     awaitNodes(scheme, "a", 0);
     lock.acquireWithin(LONG).close();
   }
@@ -170,10 +170,10 @@ class LostConnectionTest {
   void givenReleaseThatWasNotAnswered_thenItIsKnownToBeDone(Scheme scheme) throws Exception {
     DistributedLock lock = behindTheLine(scheme, KEPT).lock("a");
     Lease lease = lock.acquireWithin(LONG);
-    line.weather(NetworkCondition.MUTE);
+    line.condition(NetworkCondition.MUTE);
     CompletableFuture<Void> released = lease.releaseAsync();
     awaitNodes(scheme, "a", 0);
-    line.weather(NetworkCondition.FAIR);
+    line.condition(NetworkCondition.FAIR);
     assertThat(released).succeedsWithin(LONG);
     lock.acquireWithin(LONG).close();
   }
@@ -183,19 +183,19 @@ class LostConnectionTest {
   void givenPermitsWhoseGrantWasNotAnswered_thenTheyAreFoundAgain_andAreNoMoreThanAskedFor(
       Scheme scheme) throws Exception {
     DistributedLock two = behindTheLine(scheme, KEPT).semaphore("pool", 3).permits(2);
-    line.weather(NetworkCondition.MUTE);
+    line.condition(NetworkCondition.MUTE);
     Future<Lease> acquiring = start(() -> two.acquireWithin(LONG));
     awaitNodes(scheme, "pool", 1);
-    line.weather(NetworkCondition.FAIR);
+    line.condition(NetworkCondition.FAIR);
     Lease lease = get(acquiring);
     // One node with its weight there, one per permit here.
     int nodes = scheme == Scheme.ZK ? 1 : 2;
     assertThat(nodes(scheme, "pool")).hasSize(nodes);
     assertThat(neighbour(scheme).semaphore("pool", 3).permits(2).tryAcquire()).isEmpty();
-    line.weather(NetworkCondition.MUTE);
+    line.condition(NetworkCondition.MUTE);
     CompletableFuture<Void> released = lease.releaseAsync();
     awaitNodes(scheme, "pool", 0);
-    line.weather(NetworkCondition.FAIR);
+    line.condition(NetworkCondition.FAIR);
     assertThat(released).succeedsWithin(LONG);
   }
 
@@ -204,7 +204,7 @@ class LostConnectionTest {
   void givenDowngradeThatWasNotAnswered_thenTheHoldIsReleasedAllTheSame(Scheme scheme)
       throws Exception {
     Lease writer = behindTheLine(scheme, KEPT).readWriteLock("a").writeLock().acquireWithin(LONG);
-    line.weather(NetworkCondition.MUTE);
+    line.condition(NetworkCondition.MUTE);
     Future<Object> narrowing =
         start(
             () -> {
@@ -219,7 +219,7 @@ class LostConnectionTest {
         LONG,
         "there was a reader's node",
         () -> nodes(scheme, "a").stream().anyMatch(node -> node.contains("__READ__")));
-    line.weather(NetworkCondition.FAIR);
+    line.condition(NetworkCondition.FAIR);
     get(narrowing);
     writer.close();
     awaitNodes(scheme, "a", 0);
@@ -256,7 +256,7 @@ class LostConnectionTest {
   void givenNodeThatIsFoundAgain_whenItBelongsToAnotherSession_thenItIsNotBelieved(Scheme scheme)
       throws Exception {
     DistributedLock lock = behindTheLine(scheme, KEPT).lock("a");
-    line.weather(NetworkCondition.MUTE);
+    line.condition(NetworkCondition.MUTE);
     Future<Lease> acquiring = start(() -> lock.acquireWithin(LONG));
     awaitNodes(scheme, "a", 1);
     String node = nodes(scheme, "a").get(0);
@@ -264,7 +264,7 @@ class LostConnectionTest {
     // Another client makes the same node, equal in all but its session.
     looking.delete(node, -1);
     looking.create(node, data, Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
-    line.weather(NetworkCondition.FAIR);
+    line.condition(NetworkCondition.FAIR);
     awaitNodes(scheme, "a", 2);
     assertThat(acquiring).isNotDone();
     looking.delete(node, -1);
@@ -313,11 +313,11 @@ class LostConnectionTest {
     Future<Lease> waiting = start(() -> cut.lock("a").acquireWithin(LONG));
     awaitNodes(scheme, "a", 2);
 
-    line.weather(NetworkCondition.FROZEN);
+    line.condition(NetworkCondition.FROZEN);
     Lease next = other.lock("mine").acquireWithin(LONG);
     assertThat(lost.isValid()).as("when another was granted").isFalse();
     awaitNodes(scheme, "a", 1);
-    line.weather(NetworkCondition.FAIR);
+    line.condition(NetworkCondition.FAIR);
 
     awaitNodes(scheme, "a", 2);
     others.close();
@@ -350,12 +350,12 @@ class LostConnectionTest {
     Lease held = behindTheLine(scheme, MORTAL).lock("a").acquireWithin(LONG);
     CompletableFuture<Boolean> told = new CompletableFuture<>();
     held.onLost(lost -> told.complete(true));
-    line.weather(networkCondition);
+    line.condition(networkCondition);
     Lease next = other.lock("a").acquireWithin(LONG);
     assertThat(held.isValid()).as("when another was granted").isFalse();
     assertThat(told).succeedsWithin(LONG);
     // Delayed messages arrive, and change nothing.
-    line.weather(NetworkCondition.FAIR);
+    line.condition(NetworkCondition.FAIR);
     assertThatThrownBy(held::close).isInstanceOf(LeaseLostException.class);
     assertThat(next.isValid()).isTrue();
     // A node that was passed goes with its ZooKeeper session.
@@ -371,9 +371,9 @@ class LostConnectionTest {
     Lease held = behindTheLine(scheme, ttl).lock("a").acquireWithin(LONG);
     List<String> nodes = nodes(scheme, "a");
     for (int i = 0; i < 6; i++) {
-      line.weather(i % 2 == 0 ? NetworkCondition.REQUESTS_HELD : NetworkCondition.ANSWERS_HELD);
+      line.condition(i % 2 == 0 ? NetworkCondition.REQUESTS_HELD : NetworkCondition.ANSWERS_HELD);
       BoundedWait.pass(Duration.ofMillis(400));
-      line.weather(NetworkCondition.FAIR);
+      line.condition(NetworkCondition.FAIR);
       BoundedWait.pass(Duration.ofMillis(50));
     }
     assertThat(held.state()).isNotEqualTo(Lease.State.LOST);

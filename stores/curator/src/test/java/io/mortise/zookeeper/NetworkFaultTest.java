@@ -112,13 +112,13 @@ class NetworkFaultTest {
       List<FaultInjectionProxy> struck =
           List.of(lines.get(random.nextInt(3)), lines.get(3 + random.nextInt(3)));
       NetworkCondition networkCondition = FAULTS.get(random.nextInt(FAULTS.size()));
-      struck.forEach(line -> line.weather(networkCondition));
+      struck.forEach(line -> line.condition(networkCondition));
       boolean deadly = random.nextInt(3) == 0;
       BoundedWait.pass(deadly ? TTL.multipliedBy(2) : Duration.ofMillis(random.nextInt(20, 500)));
       boolean breaks = random.nextInt(3) == 0;
       struck.forEach(
           line -> {
-            line.weather(NetworkCondition.FAIR);
+            line.condition(NetworkCondition.FAIR);
             if (breaks) {
               line.reset();
             }
@@ -141,13 +141,13 @@ class NetworkFaultTest {
     lines.add(line);
     String url = scheme.url("127.0.0.1:" + line.port(), "/silent") + "&timeout=2s";
     try (LockClient client = LockClient.builder().url(url).ttl(Duration.ofSeconds(20)).build()) {
-      line.weather(NetworkCondition.FROZEN);
+      line.condition(NetworkCondition.FROZEN);
       long start = System.nanoTime();
       assertThatThrownBy(() -> client.lock("a").tryAcquire())
           .isInstanceOf(StoreUnavailableException.class);
       assertThat(Duration.ofNanos(System.nanoTime() - start))
           .isLessThan(BoundedWait.scaled(Duration.ofSeconds(5)));
-      line.weather(NetworkCondition.FAIR);
+      line.condition(NetworkCondition.FAIR);
     }
   }
 }

@@ -84,12 +84,12 @@ class NatsDocumentsTest extends DocumentsContract {
     try (FaultInjectionProxy way = FaultInjectionProxy.to(port());
         NatsOperator operator = NatsOperator.of(NatsServers.shared())) {
       VersionedDocuments behind = closedAtTheEnd(openBehind(way.port()));
-      way.weather(NetworkCondition.ANSWERS_HELD);
+      way.condition(NetworkCondition.ANSWERS_HELD);
       CompletableFuture<Written> write =
           behind.compareAndSet("lock/a", none, "text").toCompletableFuture();
       BoundedWait.until(LONG, "it was stored", () -> read("lock/a").text() != null);
       operator.streams().purgeStream("KV_mortise-" + namespace);
-      way.weather(NetworkCondition.FAIR);
+      way.condition(NetworkCondition.FAIR);
       assertThatThrownBy(() -> BoundedWait.join(write))
           .hasCauseInstanceOf(StoreUnavailableException.class)
           .hasMessageContaining("does not find what it has just stored");

@@ -54,13 +54,13 @@ class NatsFaultTest extends ClocklessFaultContract<NatsServer> {
         LockClient other = client(Duration.ofSeconds(3))) {
       Lease lease = holder.lock("x").acquireWithin(LONG);
       long token = lease.token();
-      way.weather(NetworkCondition.FROZEN);
+      way.condition(NetworkCondition.FROZEN);
       try (Lease next = other.lock("x").acquireWithin(LONG)) {
         assertThat(lease.isValid()).isFalse();
         assertThat(next.token()).isGreaterThan(token);
         assertThatThrownBy(lease::close).isInstanceOf(LeaseLostException.class);
       }
-      way.weather(NetworkCondition.FAIR);
+      way.condition(NetworkCondition.FAIR);
       try (Lease again = holder.lock("x").acquireWithin(LONG)) {
         again.ensureValid();
       }

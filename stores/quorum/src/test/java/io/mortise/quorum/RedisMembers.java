@@ -60,8 +60,8 @@ final class RedisMembers implements AutoCloseable {
   }
 
   /** Sets the condition of the lines to all servers from this one on. */
-  void weatherFrom(int first, NetworkCondition networkCondition) {
-    lines.subList(first, lines.size()).forEach(line -> line.weather(networkCondition));
+  void conditionFrom(int first, NetworkCondition networkCondition) {
+    lines.subList(first, lines.size()).forEach(line -> line.condition(networkCondition));
   }
 
   /** {@code quorum:…}, with these parameters. */

@@ -56,7 +56,7 @@ class RedlockFaultsTest {
   @AfterEach
   void closeAll() throws Exception {
     if (members != null) {
-      members.weatherFrom(0, NetworkCondition.FAIR);
+      members.conditionFrom(0, NetworkCondition.FAIR);
     }
     List<AutoCloseable> all = List.copyOf(open);
     open.clear();
@@ -117,8 +117,8 @@ class RedlockFaultsTest {
           throws Exception {
     FakeClock clock = fiveWithClock();
     LockClient a = far(LONG, PATIENT);
-    members.lines.get(2).weather(NetworkCondition.FROZEN);
-    members.lines.get(3).weather(NetworkCondition.FROZEN);
+    members.lines.get(2).condition(NetworkCondition.FROZEN);
+    members.lines.get(3).condition(NetworkCondition.FROZEN);
     Lease first = a.lock("x").acquireWithin(LONG);
     ConcurrentLinkedQueue<LeaseLostException> losses = losses(first);
     long token = first.token();
@@ -139,8 +139,8 @@ class RedlockFaultsTest {
     FakeClock clock = fiveWithClock();
     String strict = PATIENT + "&strict-expiry=true";
     LockClient a = far(SHORT, strict);
-    members.lines.get(2).weather(NetworkCondition.FROZEN);
-    members.lines.get(3).weather(NetworkCondition.FROZEN);
+    members.lines.get(2).condition(NetworkCondition.FROZEN);
+    members.lines.get(3).condition(NetworkCondition.FROZEN);
     try (Lease first = a.lock("x").acquireWithin(LONG)) {
       for (Duration jump : List.of(HOUR, HOUR.negated())) {
         clock.set(jump);
@@ -162,7 +162,7 @@ class RedlockFaultsTest {
     LockClient late = near(LONG, PATIENT);
     assertThat(late.lock("x").tryAcquire(SHORT.plusSeconds(1))).isEmpty();
     first.ensureValid();
-    members.weatherFrom(0, NetworkCondition.FROZEN);
+    members.conditionFrom(0, NetworkCondition.FROZEN);
     try (Lease next = late.lock("x").acquireWithin(LONG)) {
       assertThat(first.isValid()).isFalse();
       assertThat(next.token()).isGreaterThan(token);
@@ -178,7 +178,7 @@ class RedlockFaultsTest {
     PublishedRedlock a = naive(members.farPorts(), Duration.ofMillis(100));
     PublishedRedlock b = naive(members.ports(), LONG);
     assertThat(a.acquire("x", ttl)).isTrue();
-    members.weatherFrom(1, NetworkCondition.FROZEN);
+    members.conditionFrom(1, NetworkCondition.FROZEN);
     await()
         .atMost(LONG)
         .until(
@@ -199,13 +199,13 @@ class RedlockFaultsTest {
     Lease first = a.lock("x").acquireWithin(LONG);
     ConcurrentLinkedQueue<LeaseLostException> losses = losses(first);
     long token = first.token();
-    members.weatherFrom(1, NetworkCondition.FROZEN);
+    members.conditionFrom(1, NetworkCondition.FROZEN);
     try (Lease next = b.lock("x").acquireWithin(LONG)) {
       assertThat(first.isValid()).isFalse();
       assertThat(next.token()).isGreaterThan(token);
       await().atMost(LONG).until(() -> !losses.isEmpty());
     }
-    members.weatherFrom(1, NetworkCondition.FAIR);
+    members.conditionFrom(1, NetworkCondition.FAIR);
     await().atMost(LONG).until(() -> acquires(a, "x"));
   }
 
@@ -228,7 +228,7 @@ class RedlockFaultsTest {
     Duration ttl = Duration.ofMillis(15);
     PublishedRedlock a = naive(members.farPorts(), LONG);
     PublishedRedlock b = naive(members.ports(), LONG);
-    members.weatherFrom(0, NetworkCondition.SLOW);
+    members.conditionFrom(0, NetworkCondition.SLOW);
     assertThat(a.acquire("x", ttl)).isTrue();
     assertThat(b.acquire("x", LONG)).isTrue();
     assertThat(a.believes()).as("who does look knows better").isFalse();
@@ -243,14 +243,14 @@ class RedlockFaultsTest {
     Lease held = a.lock("held").acquireWithin(LONG);
     long token = held.token();
     // All requests sent from now on arrive after more than a TTL.
-    members.weatherFrom(0, NetworkCondition.FROZEN);
+    members.conditionFrom(0, NetworkCondition.FROZEN);
     assertThatThrownBy(() -> a.lock("x").tryAcquire().ifPresent(Lease::ensureValid))
         .isInstanceOf(LockException.class);
     try (Lease next = b.lock("held").acquireWithin(LONG)) {
       assertThat(held.isValid()).isFalse();
       assertThat(next.token()).isGreaterThan(token);
     }
-    members.weatherFrom(0, NetworkCondition.FAIR);
+    members.conditionFrom(0, NetworkCondition.FAIR);
     b.lock("x").acquireWithin(LONG).close();
     await().atMost(LONG).until(() -> acquires(a, "x"));
   }
@@ -321,9 +321,9 @@ class RedlockFaultsTest {
     five();
     PublishedRedlock a = naive(members.farPorts(), Duration.ofMillis(200));
     PublishedRedlock b = naive(members.ports(), LONG);
-    members.weatherFrom(2, NetworkCondition.FROZEN);
+    members.conditionFrom(2, NetworkCondition.FROZEN);
     assertThat(a.acquire("x", LONG)).isFalse();
-    members.weatherFrom(2, NetworkCondition.FAIR);
+    members.conditionFrom(2, NetworkCondition.FAIR);
     await().atMost(LONG).until(() -> a.votes("x") == 3);
     assertThat(b.acquire("x", LONG)).isFalse();
   }
@@ -334,9 +334,9 @@ class RedlockFaultsTest {
     // None of its holds ends by itself as long as it lives.
     LockClient a = far(Duration.ofMinutes(5), "member-timeout=1s&quarantine=0s");
     LockClient b = near(LONG, PATIENT);
-    members.weatherFrom(2, NetworkCondition.FROZEN);
+    members.conditionFrom(2, NetworkCondition.FROZEN);
     assertThatThrownBy(() -> a.lock("x").tryAcquire()).isInstanceOf(LockException.class);
-    members.weatherFrom(2, NetworkCondition.FAIR);
+    members.conditionFrom(2, NetworkCondition.FAIR);
     b.lock("x").acquireWithin(LONG).close();
     await().atMost(LONG).until(() -> acquires(a, "x"));
     b.lock("x").acquireWithin(LONG).close();

@@ -120,7 +120,8 @@ class ReplicationFaultTest {
 
     @Override
     public void hears(boolean others) {
-      lines.forEach(line -> line.weather(others ? NetworkCondition.FAIR : NetworkCondition.FROZEN));
+      lines.forEach(
+          line -> line.condition(others ? NetworkCondition.FAIR : NetworkCondition.FROZEN));
     }
 
     @Override

@@ -152,7 +152,7 @@ class ShardedTest {
       Lease kept = one.lock(nameOn("a")).acquireWithin(WAIT);
       long token = lost.token();
       CompletableFuture<Lease> waiting = two.lock(nameOn("b")).acquireAsync(WAIT);
-      line.weather(NetworkCondition.FROZEN);
+      line.condition(NetworkCondition.FROZEN);
       assertThatThrownBy(() -> one.lock("nightly-report").tryAcquire())
           .as("never busy")
           .isInstanceOf(StoreUnavailableException.class);
@@ -161,7 +161,7 @@ class ShardedTest {
         assertThat(next.token()).isGreaterThan(token);
       }
       kept.ensureValid();
-      line.weather(NetworkCondition.FAIR);
+      line.condition(NetworkCondition.FAIR);
       one.lock(nameOn("b")).acquireWithin(WAIT).close();
       kept.close();
     }

@@ -56,7 +56,7 @@ class HandoffTest {
 
   @AfterEach
   void closeAll() throws Exception {
-    line.weather(NetworkCondition.FAIR);
+    line.condition(NetworkCondition.FAIR);
     waiter.close();
     third.close();
     holder.close();
@@ -128,12 +128,12 @@ class HandoffTest {
   @Test
   void givenFirstWaiter_whenTheHolderGivesBack_thenItHoldsWithoutAskingTheServer()
       throws Exception {
-    line.weather(NetworkCondition.REQUESTS_HELD);
+    line.condition(NetworkCondition.REQUESTS_HELD);
 
     held.close();
 
     assertThat(get(waiting).token()).isGreaterThan(held.token());
-    line.weather(NetworkCondition.FAIR);
+    line.condition(NetworkCondition.FAIR);
     get(waiting).close();
   }
 
@@ -173,12 +173,12 @@ class HandoffTest {
   void givenFirstWaiterThatHeardNothing_whileItsNodeAndTheHoldersWent_thenTheOneBehindHolds()
       throws Exception {
     CompletableFuture<Lease> next = waitAsThird();
-    line.weather(NetworkCondition.MUTE);
+    line.condition(NetworkCondition.MUTE);
     removeTheWaitersNode();
     held.close();
     Lease behind = get(next);
 
-    line.weather(NetworkCondition.FAIR);
+    line.condition(NetworkCondition.FAIR);
 
     behind.close();
     assertThat(get(waiting).token()).isGreaterThan(behind.token());

@@ -78,13 +78,13 @@ class NodeReuseTest {
     token = ((Reply.Granted) acquire(NAME, 1).get()).token();
     node = nodeLayout.lock(NAME) + "/" + LockQueue.node(Mode.SHARERS, 0);
     made = other.exists(node, false);
-    line.weather(NetworkCondition.REQUESTS_HELD);
+    line.condition(NetworkCondition.REQUESTS_HELD);
     busy = acquire(LockName.of("busy"), 99);
   }
 
   @AfterEach
   void closeAll() throws Exception {
-    line.weather(NetworkCondition.FAIR);
+    line.condition(NetworkCondition.FAIR);
     assertThat(busy).succeedsWithin(LONG);
     store.close();
     other.close();
@@ -133,7 +133,7 @@ class NodeReuseTest {
       throws Exception {
     CompletableFuture<Reply> release = release(1);
     CompletableFuture<Reply> next = acquire(NAME, 2);
-    line.weather(NetworkCondition.FAIR);
+    line.condition(NetworkCondition.FAIR);
 
     assertThat(ended(release).was()).isEqualTo(Reply.AttemptState.HELD);
     assertThat(ended(release).how()).isEqualTo(Reply.EndReason.RELEASED);
@@ -149,9 +149,9 @@ class NodeReuseTest {
 
   @Test
   void givenAnswerThatIsLost_thenTheNodeIsFoundAgain_andTokensRise() throws Exception {
-    line.weather(NetworkCondition.FAIR);
+    line.condition(NetworkCondition.FAIR);
     assertThat(busy).succeedsWithin(LONG);
-    line.weather(NetworkCondition.ANSWERS_HELD);
+    line.condition(NetworkCondition.ANSWERS_HELD);
     busy = acquire(LockName.of("busy"), 98);
     CompletableFuture<Reply> release = release(1);
     CompletableFuture<Reply> next = acquire(NAME, 2);
@@ -162,7 +162,7 @@ class NodeReuseTest {
     }
     BoundedWait.until(LONG, "the node was given to the next", () -> holder() == 2);
     line.reset();
-    line.weather(NetworkCondition.FAIR);
+    line.condition(NetworkCondition.FAIR);
     assertThat(release).succeedsWithin(LONG).isInstanceOf(Reply.Failed.class);
     assertThat(next).succeedsWithin(LONG).isInstanceOf(Reply.Failed.class);
     assertThat(others).allSatisfy(reply -> assertThat(reply).succeedsWithin(LONG));
@@ -189,7 +189,7 @@ class NodeReuseTest {
     CompletableFuture<Reply> release = release(1);
     CompletableFuture<Reply> next = acquire(NAME, 2);
     other.delete(node, -1);
-    line.weather(NetworkCondition.FAIR);
+    line.condition(NetworkCondition.FAIR);
 
     assertThat(ended(release).how()).isEqualTo(Reply.EndReason.UNKNOWN);
     assertThat(granted(next).token()).isGreaterThan(token);
@@ -203,7 +203,7 @@ class NodeReuseTest {
     CompletableFuture<Reply> next = acquire(NAME, 2);
     other.delete(node, -1);
     other.create(node, NodeData.bytes("nobody"), Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL);
-    line.weather(NetworkCondition.FAIR);
+    line.condition(NetworkCondition.FAIR);
 
     assertThat(ended(release).how()).isEqualTo(Reply.EndReason.UNKNOWN);
     assertThat(next).succeedsWithin(LONG).isInstanceOf(Reply.Queued.class);
@@ -215,7 +215,7 @@ class NodeReuseTest {
 
   @Test
   void givenSomebodyWhoWaits_whenHeIsKnown_thenNobodyFollows() throws Exception {
-    line.weather(NetworkCondition.FAIR);
+    line.condition(NetworkCondition.FAIR);
     try (LockClient waiter = client()) {
       CompletableFuture<Lease> waiting = waiter.lock("x").acquireAsync(LONG);
       assertThat(notifications)
@@ -232,7 +232,7 @@ class NodeReuseTest {
   @Test
   void givenThreadThatTakesALockAgainAndAgain_whenSomebodyElseWants_thenHeGetsIt()
       throws Exception {
-    line.weather(NetworkCondition.FAIR);
+    line.condition(NetworkCondition.FAIR);
     ended(release(1));
     LockOptions async = LockOptions.DEFAULTS.withReleaseAsync(true);
     AtomicBoolean enough = new AtomicBoolean();

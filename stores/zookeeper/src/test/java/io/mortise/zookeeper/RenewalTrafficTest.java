@@ -86,14 +86,14 @@ class RenewalTrafficTest {
   @Test
   void givenSessionThatWasAskedForOftenUntilItOpened_thenThatCostsLittle() {
     try (LockStore store = open()) {
-      line.weather(NetworkCondition.FROZEN);
+      line.condition(NetworkCondition.FROZEN);
       StoreSession session = session(store, Duration.ofMinutes(1));
       List<CompletionStage<Renewal>> asked = new ArrayList<>();
       for (int i = 0; i < 40; i++) {
         asked.add(session.renew(0, 1, List.of()));
       }
       long before = received();
-      line.weather(NetworkCondition.FAIR);
+      line.condition(NetworkCondition.FAIR);
       asked.forEach(
           answer -> assertThat(BoundedWait.join(answer)).isInstanceOf(Renewal.Renewed.class));
       assertThat(BoundedWait.join(session.renew(1, 2, List.of())))

@@ -62,11 +62,11 @@ class RequestCountTest {
       throws Exception {
     int before = packetCounter.asked();
     // All requests are sent before any is answered.
-    line.weather(NetworkCondition.ANSWERS_HELD);
+    line.condition(NetworkCondition.ANSWERS_HELD);
     CompletableFuture<Lease> acquiring = client.lock("x").acquireAsync(LONG);
     BoundedWait.until(LONG, "all was sent", () -> packetCounter.asked() >= before + packets);
     assertThat(acquiring).isNotDone();
-    line.weather(NetworkCondition.FAIR);
+    line.condition(NetworkCondition.FAIR);
     Lease lease = acquiring.get(LONG.toMillis(), TimeUnit.MILLISECONDS);
     assertThat(packetCounter.asked()).isEqualTo(before + packets);
     lease.close();
@@ -88,7 +88,7 @@ class RequestCountTest {
       BoundedWait.until(
           LONG, "the holder has read its note", () -> notesRead(looking, nodeLayout) == 1);
 
-      line.weather(NetworkCondition.ANSWERS_HELD);
+      line.condition(NetworkCondition.ANSWERS_HELD);
       CompletableFuture<Lease> unanswered = holder.lock("y").acquireAsync(LONG);
       CompletableFuture<Void> released = held.releaseAsync();
 
@@ -97,7 +97,7 @@ class RequestCountTest {
         assertThat(unanswered).isNotDone();
         assertThat(released).isNotDone();
       }
-      line.weather(NetworkCondition.FAIR);
+      line.condition(NetworkCondition.FAIR);
       released.get(LONG.toMillis(), TimeUnit.MILLISECONDS);
       unanswered.get(LONG.toMillis(), TimeUnit.MILLISECONDS).close();
     }

@@ -35,7 +35,7 @@ class RequestExpiryTest {
             ZooKeeperStore.open(
                 "zk://127.0.0.1:" + way.port() + "/expiry?tick=100ms&timeout=500ms")) {
       SessionDriver driver = SessionDriver.open(store, TTL, "expiry");
-      way.weather(NetworkCondition.FROZEN);
+      way.condition(NetworkCondition.FROZEN);
       CompletableFuture<Reply> first = new CompletableFuture<>();
       driver
           .session()
@@ -49,7 +49,7 @@ class RequestExpiryTest {
       CompletableFuture<Reply> second = new CompletableFuture<>();
       driver.session().submit(acquire(driver), second::complete);
       assertThat(BoundedWait.join(second)).isInstanceOf(Reply.Failed.class);
-      way.weather(NetworkCondition.FAIR);
+      way.condition(NetworkCondition.FAIR);
     }
   }
 }

@@ -67,12 +67,12 @@ class ZooKeeperClockTest {
         clock.set(jump);
         assertThat(other.lock("x").tryAcquire(TTL.plus(TTL.dividedBy(2)))).isEmpty();
         lease.ensureValid();
-        faultInjectionProxy.weather(FaultInjectionProxy.NetworkCondition.FROZEN);
+        faultInjectionProxy.condition(FaultInjectionProxy.NetworkCondition.FROZEN);
         try (Lease next = other.lock("x").acquireWithin(LONG)) {
           assertThat(next.token()).isGreaterThan(token);
           assertThat(lease.isValid()).isFalse();
         }
-        faultInjectionProxy.weather(FaultInjectionProxy.NetworkCondition.FAIR);
+        faultInjectionProxy.condition(FaultInjectionProxy.NetworkCondition.FAIR);
       }
     }
   }

@@ -161,7 +161,7 @@ final class SimulatedHost implements AutoCloseable {
     if (isolated) {
       must("ip", "link", "set", link(), "down");
     } else {
-      relays.forEach(relay -> relay.weather(NetworkCondition.FROZEN));
+      relays.forEach(relay -> relay.condition(NetworkCondition.FROZEN));
     }
   }
 
@@ -169,17 +169,17 @@ final class SimulatedHost implements AutoCloseable {
     if (isolated) {
       must("ip", "link", "set", link(), "up");
     } else {
-      relays.forEach(relay -> relay.weather(NetworkCondition.FAIR));
+      relays.forEach(relay -> relay.condition(NetworkCondition.FAIR));
     }
   }
 
   /** Delays all traffic, and some of it as long as retransmitted packets. */
   void slowDown() {
-    relays.forEach(relay -> relay.weather(NetworkCondition.LOSSY));
+    relays.forEach(relay -> relay.condition(NetworkCondition.LOSSY));
   }
 
   void speedUp() {
-    relays.forEach(relay -> relay.weather(NetworkCondition.FAIR));
+    relays.forEach(relay -> relay.condition(NetworkCondition.FAIR));
   }
 
   /** Makes the NAT forget all connections, unnoticed by either side. */

@@ -151,7 +151,7 @@ public final class FaultInjectionProxy implements AutoCloseable {
   }
 
   /** Applies a network condition to existing and new connections. */
-  public void weather(NetworkCondition next) {
+  public void condition(NetworkCondition next) {
     guard.lock();
     try {
       networkCondition = next;
@@ -293,17 +293,17 @@ public final class FaultInjectionProxy implements AutoCloseable {
   private void pass(
       ProxiedConnection line, boolean answer, OutputStream out, byte[] sent, int length)
       throws IOException {
-    NetworkCondition weather = networkCondition;
-    if (weather == NetworkCondition.RESETTING) {
+    NetworkCondition condition = networkCondition;
+    if (condition == NetworkCondition.RESETTING) {
       line.breakOff();
-    } else if (weather == NetworkCondition.GARBLED && answer) {
+    } else if (condition == NetworkCondition.GARBLED && answer) {
       line.spoilt = true;
       out.write("\u0007nonsense\r\n".repeat(1 + length / 11).getBytes(StandardCharsets.UTF_8));
-    } else if (weather == NetworkCondition.REQUESTS_CUT_SHORT && !answer) {
+    } else if (condition == NetworkCondition.REQUESTS_CUT_SHORT && !answer) {
       out.write(sent, 0, length - 1);
-      awaitPassage(weather);
+      awaitPassage(condition);
       out.write(sent, length - 1, 1);
-    } else if (weather == NetworkCondition.DRIPPING && answer) {
+    } else if (condition == NetworkCondition.DRIPPING && answer) {
       for (int i = 0; i < length; i++) {
         out.write(sent, i, 1);
         drip(i);

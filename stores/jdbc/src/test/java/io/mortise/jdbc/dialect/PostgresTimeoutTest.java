@@ -83,7 +83,7 @@ class PostgresTimeoutTest {
           LockClient locks = LockClient.builder().store(store).build()) {
         var unused = locks.lock("silent").acquire();
         BoundedWait.until(LONG, "it listens", () -> listeners(other) == 1);
-        way.weather(NetworkCondition.FROZEN);
+        way.condition(NetworkCondition.FROZEN);
       }
       BoundedWait.until(LONG, "the thread ended", () -> !listens(":" + way.port() + "/"));
     }

@@ -90,13 +90,13 @@ class AdminConnectionTest {
   void givenRequestsThatAreLostWithTheirConnection_thenTheyAreAskedAgain() throws Exception {
     AdminConnection adminConnection = connected(TestServer.LONG);
     try {
-      line.weather(FaultInjectionProxy.NetworkCondition.FROZEN);
+      line.condition(FaultInjectionProxy.NetworkCondition.FROZEN);
       FutureTask<Boolean> prepared = new FutureTask<>(() -> prepare(adminConnection), true);
       Thread asking = new Thread(prepared, "asking");
       asking.start();
       await().atMost(TestServer.LONG).until(() -> asking.getState() == Thread.State.TIMED_WAITING);
       line.reset();
-      line.weather(FaultInjectionProxy.NetworkCondition.FAIR);
+      line.condition(FaultInjectionProxy.NetworkCondition.FAIR);
       assertThat(prepared.get(TestServer.LONG.toSeconds(), TimeUnit.SECONDS)).isTrue();
     } finally {
       adminConnection.close();

@@ -293,24 +293,25 @@ final class Nemesis {
         faultInjectionProxies.forEach(FaultInjectionProxy::halfOpen);
         rest(time);
       }
-      case SLOW -> weather(faultInjectionProxies, FaultInjectionProxy.NetworkCondition.SLOW, time);
+      case SLOW ->
+          condition(faultInjectionProxies, FaultInjectionProxy.NetworkCondition.SLOW, time);
       case CUT_OFF -> {
         StoreDeployment.OutageListener outageListener = outage(injectedFault, target.number());
         faultInjectionProxies.forEach(
-            relay -> relay.weather(FaultInjectionProxy.NetworkCondition.FROZEN));
+            relay -> relay.condition(FaultInjectionProxy.NetworkCondition.FROZEN));
         outageListener.begins();
         rest(time);
         outageListener.ends();
         faultInjectionProxies.forEach(
-            relay -> relay.weather(FaultInjectionProxy.NetworkCondition.FAIR));
+            relay -> relay.condition(FaultInjectionProxy.NetworkCondition.FAIR));
       }
       case LOST_REPLIES ->
-          weather(
+          condition(
               faultInjectionProxies,
               FaultInjectionProxy.NetworkCondition.MUTE,
               plan.ttl().dividedBy(2));
       case LOST_REQUESTS ->
-          weather(
+          condition(
               faultInjectionProxies,
               FaultInjectionProxy.NetworkCondition.DEAF,
               plan.ttl().dividedBy(2));
@@ -318,14 +319,14 @@ final class Nemesis {
     }
   }
 
-  private static void weather(
+  private static void condition(
       List<FaultInjectionProxy> faultInjectionProxies,
       FaultInjectionProxy.NetworkCondition bad,
       Duration time)
       throws InterruptedException {
-    faultInjectionProxies.forEach(relay -> relay.weather(bad));
+    faultInjectionProxies.forEach(relay -> relay.condition(bad));
     rest(time);
     faultInjectionProxies.forEach(
-        relay -> relay.weather(FaultInjectionProxy.NetworkCondition.FAIR));
+        relay -> relay.condition(FaultInjectionProxy.NetworkCondition.FAIR));
   }
 }

@@ -83,12 +83,12 @@ class HostSuspendTest {
       LockClient other = hazardContext.client(kind.url(port), "other", LONG);
       Lease lease = holder.lock(LOCK).acquireWithin(LONG);
 
-      line.weather(NetworkCondition.FROZEN);
+      line.condition(NetworkCondition.FROZEN);
       host.suspend();
       Lease next = other.lock(LOCK).acquireWithin(LONG);
 
       assertThat(lease.isValid()).as("when it wakes").isTrue();
-      line.weather(NetworkCondition.FAIR);
+      line.condition(NetworkCondition.FAIR);
       host.wake(Duration.ZERO);
       BoundedWait.until(LONG, "the holder was told", () -> lease.state() == Lease.State.LOST);
       next.ensureValid();
@@ -138,7 +138,7 @@ class HostSuspendTest {
       // Longer than the idle times of a lock that is acquired repeatedly.
       BoundedWait.pass(Duration.ofMillis(50));
 
-      line.weather(NetworkCondition.FROZEN);
+      line.condition(NetworkCondition.FROZEN);
       host.suspend();
       Lease next = other.lock(LOCK).acquireWithin(LONG);
       // Its timers have not run yet.
@@ -150,7 +150,7 @@ class HostSuspendTest {
       }
 
       assertThat(again).as("when it wakes").isNotDone();
-      line.weather(NetworkCondition.FAIR);
+      line.condition(NetworkCondition.FAIR);
       host.wakeTimers();
       next.ensureValid();
       long token = next.token();

@@ -122,13 +122,13 @@ public abstract class NetworkContract {
     FaultInjectionProxy way = network();
     try (LockClient client = client(way)) {
       assertServed(client);
-      for (NetworkCondition weather : NetworkCondition.values()) {
-        way.weather(weather);
+      for (NetworkCondition condition : NetworkCondition.values()) {
+        way.condition(condition);
         for (int i = 0; i < 2; i++) {
-          assertBounded(client, weather);
+          assertBounded(client, condition);
         }
-        past.add(weather);
-        way.weather(NetworkCondition.FAIR);
+        past.add(condition);
+        way.condition(NetworkCondition.FAIR);
         assertServed(client);
       }
     }
@@ -138,9 +138,9 @@ public abstract class NetworkContract {
   void givenFirstTryWithoutAnswer_thenLocksAreServedAfterwards() {
     FaultInjectionProxy way = network();
     try (LockClient client = client(way)) {
-      way.weather(NetworkCondition.FROZEN);
+      way.condition(NetworkCondition.FROZEN);
       assertBounded(client, NetworkCondition.FROZEN);
-      way.weather(NetworkCondition.FAIR);
+      way.condition(NetworkCondition.FAIR);
       assertServed(client);
     }
   }
@@ -153,10 +153,10 @@ public abstract class NetworkContract {
     try (LockClient client = client(way);
         LockClient other = client(serverPort())) {
       assertServed(client);
-      way.weather(NetworkCondition.REQUESTS_CUT_SHORT);
+      way.condition(NetworkCondition.REQUESTS_CUT_SHORT);
       assertBounded(client, NetworkCondition.REQUESTS_CUT_SHORT);
       BoundedWait.until(LONG, "others are answered", () -> isAnswered(other));
-      way.weather(NetworkCondition.FAIR);
+      way.condition(NetworkCondition.FAIR);
     }
   }
 
@@ -179,7 +179,7 @@ public abstract class NetworkContract {
   @RerunIfPaused
   void givenServerThatDoesNotAnswer_whenOpened_thenTheTimeoutBoundsThat() {
     FaultInjectionProxy way = network();
-    way.weather(NetworkCondition.FROZEN);
+    way.condition(NetworkCondition.FROZEN);
     long began = System.nanoTime();
     assertThatThrownBy(() -> client(way).close()).isInstanceOf(StoreUnavailableException.class);
     assertThat(Duration.ofNanos(System.nanoTime() - began))
@@ -219,7 +219,7 @@ public abstract class NetworkContract {
     }
   }
 
-  private void assertBounded(LockClient client, NetworkCondition weather) {
+  private void assertBounded(LockClient client, NetworkCondition condition) {
     long began = System.nanoTime();
     try {
       Optional<Lease> lease = client.lock("x").tryAcquire();
@@ -230,7 +230,7 @@ public abstract class NetworkContract {
       // Both outcomes are answers.
     }
     assertThat(Duration.ofNanos(System.nanoTime() - began))
-        .as("a try, %s", weather)
+        .as("a try, %s", condition)
         .isLessThan(BoundedWait.scaled(timeout.plusMillis(700)));
   }
 

@@ -75,13 +75,13 @@ final class DocumentFaultChecks implements AutoCloseable {
    * @param meanwhile whether another write is executed before
    */
   void assertLateWrite(boolean meanwhile) {
-    proxy.weather(NetworkCondition.REQUESTS_HELD);
+    proxy.condition(NetworkCondition.REQUESTS_HELD);
     CompletableFuture<Written> late = write(proxied, "late");
     if (meanwhile) {
       assertThat(BoundedWait.join(write(direct, "end")).made()).isTrue();
     }
     assertThat(late).isNotDone();
-    proxy.weather(NetworkCondition.FAIR);
+    proxy.condition(NetworkCondition.FAIR);
     assertThat(BoundedWait.join(late).made()).isNotEqualTo(meanwhile);
     assertThat(read().text()).isEqualTo(meanwhile ? "end" : "late");
   }
@@ -93,12 +93,12 @@ final class DocumentFaultChecks implements AutoCloseable {
    * @param patience the time that the write may take
    */
   void assertLostAnswer(boolean oneRequest, Duration patience) {
-    proxy.weather(oneRequest ? NetworkCondition.ANSWERS_HELD : NetworkCondition.ANSWERS_LATE);
+    proxy.condition(oneRequest ? NetworkCondition.ANSWERS_HELD : NetworkCondition.ANSWERS_LATE);
     CompletableFuture<Written> lost = write(proxied, "lost");
     BoundedWait.until(patience, "the write was made", () -> "lost".equals(read().text()));
     proxy.reset();
     // A repeated write is answered.
-    proxy.weather(NetworkCondition.FAIR);
+    proxy.condition(NetworkCondition.FAIR);
     BoundedWait.until(
         SOON, "the write whose connection broke was answered, before its timeout", lost::isDone);
     assertThat(lost)
@@ -115,23 +115,23 @@ final class DocumentFaultChecks implements AutoCloseable {
    * return only after its timeout, when earlier requests have failed.
    */
   void assertNoCallWaits(boolean pushes) {
-    proxy.weather(NetworkCondition.FROZEN);
+    proxy.condition(NetworkCondition.FROZEN);
     List<CompletableFuture<?>> answers = BoundedWait.join(calling(pushes));
     assertThat(answers)
         .as("answers to a read, a write and a list that were held")
         .noneMatch(CompletableFuture::isDone);
-    proxy.weather(NetworkCondition.FAIR);
+    proxy.condition(NetworkCondition.FAIR);
     answers.forEach(BoundedWait::join);
   }
 
   /** Breaks all connections, and leaves new ones unanswered until all calls have returned. */
   void assertNoCallWaitsToConnect(boolean pushes, Duration patience) {
-    proxy.weather(NetworkCondition.FROZEN);
+    proxy.condition(NetworkCondition.FROZEN);
     proxy.reset();
     CompletableFuture<?> calls = calling(pushes);
     BoundedWait.until(atMost(SOON, patience), "all calls returned", calls::isDone);
     var unused = BoundedWait.join(calls);
-    proxy.weather(NetworkCondition.FAIR);
+    proxy.condition(NetworkCondition.FAIR);
   }
 
   private static Duration atMost(Duration bound, Duration patience) {
@@ -148,7 +148,7 @@ final class DocumentFaultChecks implements AutoCloseable {
 
   /** Has other threads call while a caller handles its answer. */
   void assertNoLockIsHeld(Duration patience) {
-    proxy.weather(NetworkCondition.ANSWERS_HELD);
+    proxy.condition(NetworkCondition.ANSWERS_HELD);
     long returnMillis = BoundedWait.scaled(atMost(SOON, patience)).toMillis();
     Function<Object, Boolean> another =
         answer ->
@@ -161,7 +161,7 @@ final class DocumentFaultChecks implements AutoCloseable {
             proxied.read(KEY).thenApply(another),
             write(proxied, "next").thenApply(another),
             proxied.scan("lock/", "", 10).thenApply(another));
-    proxy.weather(NetworkCondition.FAIR);
+    proxy.condition(NetworkCondition.FAIR);
     assertThat(returned)
         .as("whether a call returns while a read, a write and a list are told")
         .allMatch(BoundedWait::join);
@@ -170,10 +170,10 @@ final class DocumentFaultChecks implements AutoCloseable {
   /** Breaks connections, refuses new ones for a while, then accepts them. */
   void assertOutage(Duration patience) {
     List<CompletableFuture<?>> answers = new ArrayList<>();
-    proxy.weather(NetworkCondition.ANSWERS_HELD);
+    proxy.condition(NetworkCondition.ANSWERS_HELD);
     answers.addAll(readAndScan());
     proxy.cut();
-    proxy.weather(NetworkCondition.FAIR);
+    proxy.condition(NetworkCondition.FAIR);
     answers.addAll(readAndScan());
     assertThat(answers)
         .as("reads and lists without an answer fail with a StoreUnavailableException")
@@ -212,11 +212,11 @@ final class DocumentFaultChecks implements AutoCloseable {
     proxied.watch(WATCHED, found -> told.incrementAndGet());
     DocumentsFixture.writeOnce(proxied, WATCHED);
     DocumentsFixture.writeUntil(patience, direct, WATCHED, () -> told.get() > 0);
-    proxy.weather(NetworkCondition.ANSWERS_HELD);
+    proxy.condition(NetworkCondition.ANSWERS_HELD);
     CompletableFuture<Written> lost = write(proxied, "lost");
     BoundedWait.until(BoundedWait.ANSWER, "the write was made", () -> "lost".equals(read().text()));
     proxy.reset();
-    proxy.weather(NetworkCondition.FAIR);
+    proxy.condition(NetworkCondition.FAIR);
     // Most adapters notice at once. For others the writes below go on until their timeout.
     var unused =
         BoundedWait.join(

@@ -67,14 +67,14 @@ public abstract class StoreClockContract {
   /** The same namespace once more, while each answer of the server is late. */
   protected LockStore openLate() {
     proxy = FaultInjectionProxy.to(port());
-    proxy.weather(NetworkCondition.ANSWERS_LATE);
+    proxy.condition(NetworkCondition.ANSWERS_LATE);
     return openBehind(proxy.port());
   }
 
   /** Ends the delay of answers, also for the store that was opened late. */
   protected void inTime() {
     if (proxy != null) {
-      proxy.weather(NetworkCondition.FAIR);
+      proxy.condition(NetworkCondition.FAIR);
     }
   }
 
