@@ -69,7 +69,7 @@ class CrashDetectorTest {
 
   @AfterEach
   void closeAll() throws Exception {
-    line.weather(NetworkCondition.FAIR);
+    line.condition(NetworkCondition.FAIR);
     for (AutoCloseable each : opened) {
       each.close();
     }
@@ -160,10 +160,10 @@ class CrashDetectorTest {
     awaitWaiters(other, 1);
     CompletableFuture<Lease> waiting = other.lock("x").acquireAsync();
     awaitWaiters(other, 2);
-    line.weather(NetworkCondition.FROZEN);
+    line.condition(NetworkCondition.FROZEN);
     Lease next = servedInTime(waiting);
     assertThat(lease.isValid()).isFalse();
-    line.weather(NetworkCondition.FAIR);
+    line.condition(NetworkCondition.FAIR);
     next.ensureValid();
     assertThat(first).isNotDone();
     long token = next.token();
@@ -179,7 +179,7 @@ class CrashDetectorTest {
     LockClient other = client(server.port());
     CompletableFuture<Lease> waiting = other.readWriteLock("x").writeLock().acquireAsync();
     awaitWaiters(other, 1);
-    line.weather(NetworkCondition.FROZEN);
+    line.condition(NetworkCondition.FROZEN);
     servedInTime(waiting).close();
   }
 
@@ -191,7 +191,7 @@ class CrashDetectorTest {
     LockClient other = client(server.port());
     CompletableFuture<Lease> waiting = other.semaphore("x", 2).permits(2).acquireAsync();
     awaitWaiters(other, 1);
-    line.weather(NetworkCondition.FROZEN);
+    line.condition(NetworkCondition.FROZEN);
     servedInTime(waiting).close();
   }
 
@@ -205,14 +205,14 @@ class CrashDetectorTest {
     Lease lease = holder.lock("x").acquire();
     CompletableFuture<Lease> waiting = other.lock("x").acquireAsync();
     awaitWaiters(other, 1);
-    line.weather(NetworkCondition.FROZEN);
+    line.condition(NetworkCondition.FROZEN);
     Lease next = servedInTime(waiting);
     LockInfo view = other.admin().find("x").orElseThrow();
     assertThat(client.getChildren(new NodeLayout(root).lock(LockName.of("x")), false)).hasSize(2);
     assertThat(view.holders()).singleElement().returns(next.token(), LockParticipant::token);
     assertThat(view.waiters()).isEmpty();
     CompletableFuture<Lease> third = client(server.port()).lock("x").acquireAsync();
-    line.weather(NetworkCondition.FAIR);
+    line.condition(NetworkCondition.FAIR);
     assertThatThrownBy(lease::close).isInstanceOf(LeaseLostException.class);
     next.ensureValid();
     assertThat(third).isNotDone();
@@ -231,7 +231,7 @@ class CrashDetectorTest {
     LockClient other = client(server.port());
     CompletableFuture<Lease> waiting = other.lock("x").acquireAsync();
     awaitWaiters(other, 1);
-    line.weather(NetworkCondition.FROZEN);
+    line.condition(NetworkCondition.FROZEN);
     servedInTime(waiting).close();
   }
 
@@ -264,10 +264,10 @@ class CrashDetectorTest {
     SessionDriver session = SessionDriver.open(store, LONG, "repeats");
     String node = new NodeLayout(root).session(session.id());
     assertThat(version(client, node)).isZero();
-    line.weather(NetworkCondition.MUTE);
+    line.condition(NetworkCondition.MUTE);
     var unused = session.session().renew(session.beat(), session.beat() + 1, List.of());
     BoundedWait.until(LONG, "the write", () -> version(client, node) == 1);
-    line.weather(NetworkCondition.FAIR);
+    line.condition(NetworkCondition.FAIR);
     BoundedWait.until(
         LONG,
         "a new connection",

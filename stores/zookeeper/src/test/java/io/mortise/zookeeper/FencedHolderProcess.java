@@ -4,7 +4,6 @@ import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.StaleTokenException;
 import io.mortise.testkit.server.JvmProcess;
-import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import org.apache.zookeeper.ZooKeeper;
@@ -47,9 +46,7 @@ final class FencedHolderProcess implements AutoCloseable {
   /** Holds a lock, and writes after its loss. */
   @SuppressWarnings("try") // Closing may be interrupted.
   public static void main(String[] args) throws Exception {
-    Thread parent = new Thread(FencedHolderProcess::endWithParent);
-    parent.setDaemon(true);
-    parent.start();
+    Thread parent = JvmProcess.endWithParent();
     Duration ttl = Duration.ofMillis(Long.parseLong(args[1]));
     CountDownLatch lost = new CountDownLatch(1);
     ZooKeeper client = TestServer.connect(args[2], Duration.ofSeconds(30));
@@ -67,16 +64,5 @@ final class FencedHolderProcess implements AutoCloseable {
       System.out.println(lease.isValid() ? "valid" : REFUSED);
     }
     parent.join();
-  }
-
-  private static void endWithParent() {
-    try {
-      while (System.in.read() >= 0) {
-        // Until the parent ends.
-      }
-    } catch (IOException e) {
-      // As above.
-    }
-    Runtime.getRuntime().halt(3);
   }
 }
