@@ -1,9 +1,9 @@
 package io.mortise.zookeeper;
 
+import io.mortise.internal.queue.BoundedMap;
 import io.mortise.spi.AttemptId;
 import io.mortise.zookeeper.internal.Countdown;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -24,15 +24,7 @@ final class ContentionNotes {
   private final SessionCore core;
 
   /** Holders that were lately left a note, so that a poll does not repeat it. */
-  private final Map<AttemptId, Boolean> noted =
-      new LinkedHashMap<>() {
-        private static final long serialVersionUID = 1;
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<AttemptId, Boolean> eldest) {
-          return size() > MANY;
-        }
-      };
+  private final Map<AttemptId, Boolean> noted = new BoundedMap<>(MANY);
 
   /**
    * Holders whose notes exist and are ours, or may be; kept only in a ZooKeeper session that was
