@@ -26,11 +26,7 @@ final class MySqlSettingsReport {
     report.fine("version", value("version", "unknown"), "Supported.");
     durability(report);
     replication(report);
-    PostgresSettingsReport.connections(
-        report,
-        Integer.parseInt(value("threads_connected", "0")),
-        Integer.parseInt(value("max_connections", "0")),
-        "two");
+    connections(report);
     report.fine(
         "isolation",
         "READ COMMITTED",
@@ -124,6 +120,21 @@ final class MySqlSettingsReport {
     } else {
       report.fine(
           "replication", "none", "There is no binary log, hence no replica that could take over.");
+    }
+  }
+
+  private void connections(StoreReport.Builder report) {
+    int most = Integer.parseInt(value("max_connections", "0"));
+    int now = Integer.parseInt(value("threads_connected", "0"));
+    String shown = now + " of " + most;
+    if (now * 10L >= most * 9L) {
+      report.note(
+          "max_connections",
+          shown,
+          "Few connections are left, and each process needs two.",
+          "Raise max_connections, or make pools smaller.");
+    } else {
+      report.fine("max_connections", shown, "Each process needs two.");
     }
   }
 }

@@ -33,8 +33,7 @@ final class PostgresSettingsReport {
           "isolation",
           row.getString("isolation"),
           "Set for the locks' own connections, whatever the database says.");
-      connections(
-          report, row.getInt("connections_now"), row.getInt("connections_most"), "up to three");
+      connections(report, row);
       snapshots(report, row);
       boolean mighty = row.getString("is_superuser").equals("on");
       String user = row.getString("user_name");
@@ -131,21 +130,26 @@ final class PostgresSettingsReport {
     }
   }
 
-  /**
-   * Reports the connections of a server.
-   *
-   * @param each how many a process needs
-   */
-  static void connections(StoreReport.Builder report, int now, int most, String each) {
+  private static void connections(StoreReport.Builder report, ResultSet row) throws SQLException {
+    int most = row.getInt("connections_most");
+    int now = row.getInt("connections_now");
     String value = now + " of " + most;
     if (now * 10L >= most * 9L) {
       report.note(
           "max_connections",
           value,
-          "Few connections are left, and each process needs " + each + ".",
+          "Few connections are left, and each process needs up to three.",
           "Raise max_connections, or make pools smaller.");
     } else {
-      report.fine("max_connections", value, "Each process needs " + each + ".");
+      report.fine("max_connections", value, "Each process needs up to three.");
+    }
+    String idle = row.getString("idle_session_timeout");
+    if (!idle.equals("0")) {
+      report.note(
+          "idle_session_timeout",
+          idle,
+          "The server ends connections that were idle for so long; each time a process connects anew.",
+          "Set it to 0 for the user of the locks (ALTER ROLE … SET).");
     }
   }
 }
