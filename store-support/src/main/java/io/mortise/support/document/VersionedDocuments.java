@@ -139,9 +139,9 @@ public interface VersionedDocuments {
    * Calls {@code changed}, on any thread, soon after another process has written the document: with
    * the document as of that write, or with null if it has to be read. Later writes may have changed
    * it, and two calls may come in the other order. May skip some writes, and all before the next
-   * write of this process: the watcher writes a watched document again and again. Skips writes of
-   * this very object as far as it can recognise them, since each call may cost a read; none, if the
-   * store uses one object for its renewals too, as its sessions write to each other. A watch whose
+   * write of this process: the watcher writes a watched document again and again. May skip writes
+   * of this very object, since each call may cost a read. An object that a store uses for documents
+   * and renewals skips none: sessions of one process write notes to each other. A watch whose
    * connection broke is renewed, at the next write of this process at the latest. A key may have
    * several watches. Called only for a store with {@link io.mortise.spi.Capability#PUSH}.
    *

@@ -69,7 +69,7 @@ final class LockQueueManager implements QueueEffect.Executor {
   private final SessionCore core;
   private final Ticker ticker;
   private final NodeWriter nodeWriter;
-  private final CrashDetector crashDetector;
+  private final SilentSessions silentSessions;
   private final QueueReader queueReader;
   private final ContentionNotes contentionNotes;
   private final AtLeastNodes atLeastNodes;
@@ -86,8 +86,8 @@ final class LockQueueManager implements QueueEffect.Executor {
     this.core = core;
     this.ticker = ticker;
     this.nodeWriter = nodeWriter;
-    this.crashDetector = new CrashDetector(core, ticker, this::sessionEnded, this::waitsAt);
-    this.queueReader = new QueueReader(core, crashDetector, this::step);
+    this.silentSessions = new SilentSessions(core, ticker, this::sessionEnded, this::waitsAt);
+    this.queueReader = new QueueReader(core, silentSessions, this::step);
     this.contentionNotes = new ContentionNotes(core);
     this.atLeastNodes = new AtLeastNodes(core);
     this.attempts = new SessionAttempts(core.id());
@@ -388,7 +388,7 @@ final class LockQueueManager implements QueueEffect.Executor {
     core.renewal().over(effect.why());
   }
 
-  // ---- Crashed processes ----
+  // ---- Silent sessions ----
 
   private boolean waitsAt(String lock) {
     LockQueueState queue = queues.get(lock);
@@ -445,7 +445,7 @@ final class LockQueueManager implements QueueEffect.Executor {
   }
 
   void changed(EventType type, String path) {
-    crashDetector.changed(path);
+    silentSessions.changed(path);
     soleUserCache.changed(type, path);
     LockQueueState whole = queues.get(path);
     if (whole != null) {
@@ -457,7 +457,7 @@ final class LockQueueManager implements QueueEffect.Executor {
     LockQueueState queue = queues.get(NodeLayout.parent(path));
     if (queue != null) {
       int seq = LockQueue.QueueNode.parse(NodeLayout.last(path)).seq();
-      crashDetector.called(queue.path(), seq);
+      silentSessions.unwatched(queue.path(), seq);
       execute(queue, queue.onNodeChanged(type, seq));
     }
   }

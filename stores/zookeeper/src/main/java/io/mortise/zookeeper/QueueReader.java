@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class QueueReader {
   private final SessionCore core;
-  private final CrashDetector crashDetector;
+  private final SilentSessions silentSessions;
   private final TransitionRunner transitionRunner;
 
   /** Runs a transition of a queue under the guard, unless the session is over. */
@@ -35,9 +35,9 @@ final class QueueReader {
     void run(LockQueueState queue, Function<LockQueueState, List<QueueEffect>> transition);
   }
 
-  QueueReader(SessionCore core, CrashDetector crashDetector, TransitionRunner transitionRunner) {
+  QueueReader(SessionCore core, SilentSessions silentSessions, TransitionRunner transitionRunner) {
     this.core = core;
-    this.crashDetector = crashDetector;
+    this.silentSessions = silentSessions;
     this.transitionRunner = transitionRunner;
   }
 
@@ -64,7 +64,7 @@ final class QueueReader {
           transitionRunner.run(queue, to -> to.onRead(effect.purpose(), nodeContents));
           if (nodeContents != null && effect.purpose() instanceof ReadPurpose.Looking) {
             core.guard()
-                .run(() -> crashDetector.looked(queue.path(), effect.paths(), nodeContents));
+                .run(() -> silentSessions.looked(queue.path(), effect.paths(), nodeContents));
           }
         });
   }
@@ -83,7 +83,7 @@ final class QueueReader {
         queue,
         queue.path() + "/" + effect.node().node(),
         (to, nodeContent) -> to.onWatched(effect, nodeContent),
-        nodeContent -> crashDetector.watched(queue.path(), effect.node().seq(), nodeContent));
+        nodeContent -> silentSessions.watched(queue.path(), effect.node().seq(), nodeContent));
   }
 
   void watchOwn(LockQueueState queue, WatchOwnNode effect) {

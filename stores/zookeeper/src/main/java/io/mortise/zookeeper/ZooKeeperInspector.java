@@ -116,17 +116,57 @@ final class ZooKeeperInspector {
           } else if (index == null) {
             answer.complete(absent(attempt));
           } else {
-            AttemptState was =
-                index < roll.queue().holding() ? AttemptState.HELD : AttemptState.WAITING;
             LockQueue.QueueNode place = roll.queue().place(index);
-            FoundAttempt found = new FoundAttempt(was, path + "/" + place.node(), -1, List.of());
-            read(
+            String node = path + "/" + place.node();
+            state(
                 client,
-                attempt,
-                found,
+                roll,
+                index,
                 answer,
-                again -> readMarks(client, path, place.seq(), again, answer, then));
+                was ->
+                    read(
+                        client,
+                        attempt,
+                        new FoundAttempt(was, node, -1, List.of()),
+                        answer,
+                        again -> readMarks(client, path, place.seq(), again, answer, then)));
           }
+        });
+  }
+
+  /** An attempt holds as well if those in front of it have outlived their sessions. */
+  private void state(
+      ZooKeeper client,
+      AttemptIndex roll,
+      int index,
+      CompletableFuture<Reply.Ended> answer,
+      Consumer<AttemptState> then) {
+    Map<SessionId, Integer> inFront = new TreeMap<>();
+    roll.index()
+        .forEach(
+            (other, at) -> {
+              if (at < index) {
+                inFront.merge(other.session(), roll.queue().place(at).weight(), Integer::sum);
+              }
+            });
+    if (index < roll.queue().holding()) {
+      then.accept(AttemptState.HELD);
+      return;
+    }
+    MultiRead.nodes(
+        client,
+        inFront.keySet().stream().map(store.layout()::session).toList(),
+        found -> {
+          if (found == null) {
+            answer.completeExceptionally(silent());
+            return;
+          }
+          int used = roll.queue().place(index).weight();
+          int next = 0;
+          for (int weight : inFront.values()) {
+            used += found.get(next++).stat() == null ? 0 : weight;
+          }
+          then.accept(used <= roll.capacity() ? AttemptState.HELD : AttemptState.WAITING);
         });
   }
 
@@ -241,7 +281,7 @@ final class ZooKeeperInspector {
     private final List<LockInfo> views = new ArrayList<>();
     private final Map<SessionId, NodeData.SessionData> processes = new TreeMap<>();
 
-    /** Sessions without a node, whose attempts neither hold nor wait. */
+    /** Sessions without a node, whose attempts any waiter passes. */
     private final Set<SessionId> ended = new TreeSet<>();
 
     LockPageReader(ZooKeeper client, LockQuery query, CompletableFuture<Page<LockInfo>> answer) {
@@ -351,7 +391,9 @@ final class ZooKeeperInspector {
         LockName name, List<String> children, List<NodeContent> nodeContents, long base) {
       int capacity = Math.max(1, NodeData.capacity(nodeContents.get(0).data()));
       LockQueue allNodes = LockQueue.of(children, capacity);
-      LockQueue lockQueue = LockQueue.of(children, capacity, sessionless(allNodes, nodeContents));
+      LockQueue living = LockQueue.of(children, capacity, sessionless(allNodes, nodeContents));
+      // Where nobody has passed the dead, they keep others out.
+      LockQueue lockQueue = living.size() == 0 ? allNodes : living;
       List<LockParticipant> holders = new ArrayList<>();
       List<LockParticipant> waiters = new ArrayList<>();
       long last = 0;

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A holder renews by writing its session's node over the version that it knows; a waiter that has
  * seen one version for a TTL, by its own clock, removes that node and passes the holder's ({@link
- * CrashDetector}). Requests and answers take any time and may be lost. The waiter reads from a
+ * SilentSessions}). Requests and answers take any time and may be lost. The waiter reads from a
  * follower that lags, and its clock gains a unit on the holder's.
  *
  * <p>Violation: the lock is free, and its holder believes that it holds.
@@ -39,7 +39,7 @@ final class SilentSessionModel implements Model<PackedState> {
   private static final int REMOVAL = 10;
   private static final int GAINED = 11;
 
-  /** Whether the holder's node was removed. */
+  /** Whether the holder's node was passed. */
   private static final int FREE = 12;
 
   /** The follower has no node of the session. */
@@ -201,7 +201,7 @@ final class SilentSessionModel implements Model<PackedState> {
     if (variant == Variant.WITHOUT_MARGIN) {
       return stood >= ttl;
     }
-    Duration silence = CrashDetector.silence(UNIT.multipliedBy(ttl));
+    Duration silence = SilentSessions.silence(UNIT.multipliedBy(ttl));
     return UNIT.multipliedBy(stood).compareTo(silence) >= 0;
   }
 

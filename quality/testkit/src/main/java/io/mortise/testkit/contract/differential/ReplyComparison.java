@@ -241,13 +241,17 @@ final class ReplyComparison {
             && holdEnded.how() == Reply.EndReason.UNKNOWN);
   }
 
-  /** A store may tell once what was told twice and not acknowledged. */
+  /** An attempt that was granted once more by a late request ends twice, which may be told once. */
   private static List<SessionNotification> notifications(Renewal.Renewed renewed) {
-    return new ArrayList<>(
-        renewed.notifications().stream()
-            .map(Renewal.NumberedNotification::notification)
-            .distinct()
-            .toList());
+    List<SessionNotification> told = new ArrayList<>();
+    for (Renewal.NumberedNotification each : renewed.notifications()) {
+      SessionNotification notification = each.notification();
+      if (!(notification instanceof SessionNotification.HoldEnded)
+          || !told.contains(notification)) {
+        told.add(notification);
+      }
+    }
+    return told;
   }
 
   private boolean isWantedOfServed(SessionNotification sessionNotification) {

@@ -138,7 +138,7 @@ public final class LockQueueState {
   private List<QueueEffect> effects() {
     advance();
     if (requests.waiting.isEmpty()) {
-      requests.ended.clear();
+      requests.endedSessions.clear();
     }
     List<QueueEffect> due = List.copyOf(requests.effects);
     requests.effects.clear();
@@ -495,7 +495,7 @@ public final class LockQueueState {
   public List<QueueEffect> onSessionEnded(SessionId session, Set<Integer> seqs) {
     boolean isNews = false;
     for (Integer seq : seqs) {
-      isNews |= hasWaiters() && !session.equals(requests.ended.put(seq, session));
+      isNews |= hasWaiters() && !session.equals(requests.endedSessions.put(seq, session));
     }
     if (isNews) {
       queueScan.look();

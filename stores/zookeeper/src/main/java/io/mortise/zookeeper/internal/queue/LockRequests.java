@@ -64,7 +64,7 @@ final class LockRequests {
    * Nodes in front of waiters whose sessions have ended, by their numbers. They are passed, if the
    * next read of them names the same session: a container that is made anew repeats numbers.
    */
-  final Map<Integer, SessionId> ended = new HashMap<>();
+  final Map<Integer, SessionId> endedSessions = new HashMap<>();
 
   /** At-least times whose marks are being made. */
   final Set<AtLeastHold> marking = new LinkedHashSet<>();

@@ -276,7 +276,7 @@ final class QueueScan {
       return;
     }
     boolean alone =
-        called.size() == 1 && first.isExclusive() && !looking && requests.ended.isEmpty();
+        called.size() == 1 && first.isExclusive() && !looking && requests.endedSessions.isEmpty();
     if (alone && type == EventType.NodeDataChanged) {
       beginLook();
       requests.effects.add(
@@ -388,7 +388,8 @@ final class QueueScan {
       return;
     }
     int capacity = requests.waiting.values().iterator().next().capacity();
-    look.queue = LockQueue.of(children == null ? List.of() : children, capacity, requests.ended);
+    look.queue =
+        LockQueue.of(children == null ? List.of() : children, capacity, requests.endedSessions);
     List<AtLeastMark> over = observeAtLeast(look);
     if (!over.isEmpty()) {
       requests.effects.add(new OpenLock(look, over));
@@ -482,7 +483,7 @@ final class QueueScan {
 
   void seen(QueueLook look, List<NodeContent> nodeContents) {
     int read = look.heads + look.holding.size();
-    if (!passes(look.queue.ended(), nodeContents.subList(read, nodeContents.size()))) {
+    if (!confirmEnded(look.queue.ended(), nodeContents.subList(read, nodeContents.size()))) {
       requests.effects.add(new ListNodes(new QueueLook(look.requester, watchesAll)));
       return;
     }
@@ -502,14 +503,18 @@ final class QueueScan {
     leaveNotes(heads(look, nodeContents), new NotesPurpose.Concluding(look));
   }
 
-  /** Whether nodes that were passed are still there, and of the sessions that have ended. */
-  private boolean passes(List<LockQueue.QueueNode> ended, List<NodeContent> nodeContents) {
+  /**
+   * Whether nodes that were passed are still there, and of the sessions that have ended. Forgets
+   * those that are not.
+   */
+  private boolean confirmEnded(List<LockQueue.QueueNode> ended, List<NodeContent> nodeContents) {
     boolean all = true;
     for (int i = 0; i < nodeContents.size(); i++) {
       int seq = ended.get(i).seq();
       NodeData.AttemptData attemptData = NodeData.attempt(nodeContents.get(i).data());
-      if (attemptData == null || !attemptData.attempt().session().equals(requests.ended.get(seq))) {
-        requests.ended.remove(seq);
+      if (attemptData == null
+          || !attemptData.attempt().session().equals(requests.endedSessions.get(seq))) {
+        requests.endedSessions.remove(seq);
         all = false;
       }
     }

@@ -353,28 +353,28 @@ final class SimulatedQueue {
     return members.keySet().stream().limit(holding).reduce(Integer.MIN_VALUE, Math::max);
   }
 
-  private LockQueue judged() {
+  private LockQueue living() {
     return LockQueue.of(children(), capacity, sessionless());
   }
 
-  private List<Integer> first(int count) {
+  private List<Integer> firstLiving(int count) {
     Set<Integer> ended = sessionless().keySet();
     return members.keySet().stream().filter(seq -> !ended.contains(seq)).limit(count).toList();
   }
 
   /** The numbers of the nodes that hold. */
   List<Integer> holders() {
-    return first(judged().holding());
+    return firstLiving(living().holding());
   }
 
   /** The numbers of the nodes whose attempts may be granted. */
   List<Integer> grantable() {
-    return first(judged().grantable());
+    return firstLiving(living().grantable());
   }
 
   /** The numbers of the nodes that do not hold. */
   List<Integer> waiters() {
-    List<Integer> living = first(members.size());
+    List<Integer> living = firstLiving(members.size());
     return living.subList(holders().size(), living.size());
   }
 

@@ -31,14 +31,16 @@ import org.jspecify.annotations.Nullable;
  * session's node passes them ({@link LockQueueState#onSessionEnded}). So nothing is written below a
  * lock's path, where a late request might meet another attempt's node.
  *
- * <p><b>Cost.</b> Once a wait lasts for a twelfth of the TTL, one read, and one more after each
- * renewal of the process in front.
+ * <p><b>Cost.</b> Once a wait lasts for a twelfth of the TTL, or half a second, one read, and one
+ * more after each renewal of the process in front.
  */
-final class CrashDetector {
+final class SilentSessions {
   /** Clock rates may differ by 500 ppm on each side. */
   private static final long RATES = 1_000;
 
-  private static final int LOOKS = 12;
+  /** Checks in a TTL, which read nothing of sessions that are observed. */
+  private static final int CHECKS = 12;
+
   private static final Duration MOST_PAUSE = Duration.ofMillis(500);
 
   private final SessionCore core;
@@ -87,7 +89,7 @@ final class CrashDetector {
    *
    * @param isWaiting whether the session waits for the lock of that path
    */
-  CrashDetector(
+  SilentSessions(
       SessionCore core, Ticker ticker, SessionEndListener listener, Predicate<String> isWaiting) {
     this.core = core;
     this.ticker = ticker;
@@ -123,7 +125,7 @@ final class CrashDetector {
   }
 
   /** A watched node was removed, or is watched no more. */
-  void called(String lock, int seq) {
+  void unwatched(String lock, int seq) {
     Front front = fronts.get(lock);
     if (front != null) {
       front.watched.remove(seq);
@@ -142,7 +144,7 @@ final class CrashDetector {
       tell(lock, session);
     } else if (!isScheduled) {
       isScheduled = true;
-      lookAfter(interval(attempt.ttl()));
+      checkAfter(interval(attempt.ttl()));
     }
   }
 
@@ -154,16 +156,16 @@ final class CrashDetector {
   }
 
   private static Duration interval(Duration ttl) {
-    Duration part = ttl.dividedBy(LOOKS);
+    Duration part = ttl.dividedBy(CHECKS);
     return part.compareTo(MOST_PAUSE) < 0 ? part : MOST_PAUSE;
   }
 
-  private void lookAfter(Duration time) {
-    core.store().timer().in(time.toNanos(), () -> core.guard().run(this::look));
+  private void checkAfter(Duration time) {
+    core.store().timer().in(time.toNanos(), () -> core.guard().run(this::check));
   }
 
   /** Ends sessions that stood still, and reads those that are not observed yet. */
-  private void look() {
+  private void check() {
     fronts.keySet().removeIf(lock -> !isWaiting.test(lock));
     Map<SessionId, Duration> sessions = new HashMap<>();
     for (Front front : fronts.values()) {
@@ -174,16 +176,12 @@ final class CrashDetector {
       isScheduled = false;
       return;
     }
-    sessions.forEach(this::look);
-    lookAfter(
-        sessions.values().stream().map(CrashDetector::interval).reduce(MOST_PAUSE, this::min));
+    sessions.forEach(this::check);
+    Duration shortest = sessions.values().stream().min(Duration::compareTo).orElseThrow();
+    checkAfter(interval(shortest));
   }
 
-  private Duration min(Duration one, Duration other) {
-    return one.compareTo(other) < 0 ? one : other;
-  }
-
-  private void look(SessionId session, Duration ttl) {
+  private void check(SessionId session, Duration ttl) {
     Observation observation = observations.get(session);
     if (observation == null) {
       read(session);
