@@ -433,7 +433,7 @@ final class EngineLockGroup implements LockGroup {
         CompletableFuture<Void> one = leases.get(i).releaseAsync();
         all =
             all.handle((ignored, loss) -> loss)
-                .thenCombine(one.handle((ignored, loss) -> loss), EngineGroupLease::join)
+                .thenCombine(one.handle((ignored, loss) -> loss), EngineGroupLease::withSuppressed)
                 .thenCompose(
                     loss ->
                         loss == null
@@ -443,7 +443,8 @@ final class EngineLockGroup implements LockGroup {
       return all;
     }
 
-    private static <T extends Throwable> @Nullable T join(@Nullable T first, @Nullable T second) {
+    private static <T extends Throwable> @Nullable T withSuppressed(
+        @Nullable T first, @Nullable T second) {
       if (first == null) {
         return second;
       }
@@ -464,7 +465,7 @@ final class EngineLockGroup implements LockGroup {
         try {
           close.run();
         } catch (LeaseLostException e) {
-          first = join(first, e);
+          first = withSuppressed(first, e);
         }
       }
       if (first != null) {

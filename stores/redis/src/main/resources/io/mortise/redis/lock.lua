@@ -858,7 +858,7 @@ end
 -- The two paths of a contended plain lock, whose holder is alone, has no times and was not evicted. They have the effects
 -- and answers of the machine, in half its time. Any unusual case is left to it with nothing written: a dead session, a poll,
 -- a full server, keys of another type. Made only when needed.
-local function contended()
+local function plain_contended()
   local NO_TIMES = string.rep('0', 33)
 
   local function wide(x)
@@ -1037,7 +1037,7 @@ for i = 1, #ARGV - 3 do
       end
     elseif type(text) == 'string' and (byte(text) == 104 or byte(text) == 119) and #text > 42 then
       if not wait then
-        wait, hand_off = contended()
+        wait, hand_off = plain_contended()
       end
       answer = wait(key, arg, text)
     end
@@ -1056,7 +1056,7 @@ for i = 1, #ARGV - 3 do
       end
     elseif type(text) == 'string' and byte(text) == 119 and #text > 42 and sub(text, 18, 39) == sub(arg, 2) then
       if not wait then
-        wait, hand_off = contended()
+        wait, hand_off = plain_contended()
       end
       answer = hand_off(key, sub(arg, 2), text)
     end
