@@ -44,6 +44,7 @@ import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -86,7 +87,7 @@ final class LockQueueManager implements QueueEffect.Executor {
     this.core = core;
     this.ticker = ticker;
     this.nodeWriter = nodeWriter;
-    this.silentSessions = new SilentSessions(core, ticker, this::sessionEnded, this::waitsAt);
+    this.silentSessions = new SilentSessions(core, ticker, this::sessionEnded, this::lastWaiting);
     this.queueReader = new QueueReader(core, silentSessions, this::step);
     this.contentionNotes = new ContentionNotes(core);
     this.atLeastNodes = new AtLeastNodes(core);
@@ -390,9 +391,9 @@ final class LockQueueManager implements QueueEffect.Executor {
 
   // ---- Silent sessions ----
 
-  private boolean waitsAt(String lock) {
+  private OptionalInt lastWaiting(String lock) {
     LockQueueState queue = queues.get(lock);
-    return queue != null && queue.hasWaiters();
+    return queue == null ? OptionalInt.empty() : queue.lastWaiting();
   }
 
   private void sessionEnded(String lock, SessionId session, Set<Integer> seqs) {

@@ -1,8 +1,10 @@
 package io.mortise.zookeeper;
 
+import io.mortise.internal.queue.BoundedMap;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.time.Ticker;
 import io.mortise.zookeeper.internal.node.LockQueue.QueueNode;
+import io.mortise.zookeeper.internal.node.MultiRead;
 import io.mortise.zookeeper.internal.node.MultiRead.NodeContent;
 import io.mortise.zookeeper.internal.node.NodeData;
 import io.mortise.zookeeper.internal.node.NodeData.AttemptData;
@@ -13,8 +15,9 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.Set;
-import java.util.function.Predicate;
+import java.util.function.Function;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.data.Stat;
@@ -23,7 +26,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Ends sessions of other processes whose beats stand still, since the servers may keep them longer
  * than their TTL (invariants.md#zookeeper-silence). A waiter observes the session of the node that
- * it watches, and those of the holders that it meets. Guarded by its session.
+ * it watches, those of the holders that it meets, and in a short queue all in front of it, which
+ * may have died together. Guarded by its session.
  *
  * <p><b>The end</b> is the removal of the session's node, if it still has the version that was seen
  * for a TTL. From then on no renewal of that session succeeds, as its node is never made again. Its
@@ -31,8 +35,8 @@ import org.jspecify.annotations.Nullable;
  * session's node passes them ({@link LockQueueState#onSessionEnded}). So nothing is written below a
  * lock's path, where a late request might meet another attempt's node.
  *
- * <p><b>Cost.</b> Once a wait lasts for a twelfth of the TTL, or half a second, one read, and one
- * more after each renewal of the process in front.
+ * <p><b>Cost.</b> Once a wait lasts for a twelfth of the TTL, or half a second, it lists the queue,
+ * and reads each session in front; then one read after each renewal of those.
  */
 final class SilentSessions {
   /** Clock rates may differ by 500 ppm on each side. */
@@ -43,15 +47,28 @@ final class SilentSessions {
 
   private static final Duration MOST_PAUSE = Duration.ofMillis(500);
 
+  /** The longest queue that is listed. */
+  private static final int SHORT = 64;
+
+  /** The most queues that are listed by one check. */
+  private static final int MOST_LISTS = 64;
+
+  /** What a check may take of the session's time grows with the locks that it waits for. */
+  private static final Duration FOR_EACH_FRONT = Duration.ofNanos(5_000);
+
   private final SessionCore core;
   private final Ticker ticker;
   private final SessionEndListener listener;
-  private final Predicate<String> isWaiting;
+  private final Function<String, OptionalInt> lastWaiting;
 
   /** The nodes in front of our waiters, by the lock's path. */
   private final Map<String, Front> fronts = new HashMap<>();
 
   private final Map<SessionId, Observation> observations = new HashMap<>();
+
+  /** Sessions whose nodes are gone, while others' nodes may outlive them. */
+  private final Map<SessionId, Boolean> ended = new BoundedMap<>(256);
+
   private boolean isScheduled;
 
   /** Takes the nodes of an ended session that are in front of waiters. */
@@ -60,13 +77,18 @@ final class SilentSessions {
     void ended(String lock, SessionId session, Set<Integer> seqs);
   }
 
-  /** Nodes with their numbers: those that are watched, and the holders of the last look. */
+  /** Nodes with their numbers: watched ones, holders of the last look, and all that were listed. */
   private static final class Front {
     final Map<Integer, AttemptData> watched = new HashMap<>();
     Map<Integer, AttemptData> heads = Map.of();
+    Map<Integer, AttemptData> listed = Map.of();
+
+    /** The last of our waiters when the queue was listed. */
+    OptionalInt listedBefore = OptionalInt.empty();
 
     Map<Integer, AttemptData> all() {
-      Map<Integer, AttemptData> all = new HashMap<>(heads);
+      Map<Integer, AttemptData> all = new HashMap<>(listed);
+      all.putAll(heads);
       all.putAll(watched);
       return all;
     }
@@ -75,26 +97,32 @@ final class SilentSessions {
   /**
    * What is known of a session.
    *
-   * @param version of its node
-   * @param since when that was read first; null while a request is in flight
-   * @param isOver whether its node is gone
+   * @param version of its node; {@link #UNKNOWN} if it could not be read
+   * @param since when that was read first
+   * @param isRead whether a change of the node is told; else it is to be read again
    */
-  private record Observation(int version, @Nullable Long since, boolean isOver) {
-    static final Observation ASKING = new Observation(-1, null, false);
-    static final Observation OVER = new Observation(-1, null, true);
+  private record Observation(int version, long since, boolean isRead) {
+    static final int UNKNOWN = -1;
+
+    Observation withRead(boolean now) {
+      return new Observation(version, since, now);
+    }
   }
 
   /**
    * Observes nothing yet.
    *
-   * @param isWaiting whether the session waits for the lock of that path
+   * @param lastWaiting the number of the session's last waiter for the lock of that path
    */
   SilentSessions(
-      SessionCore core, Ticker ticker, SessionEndListener listener, Predicate<String> isWaiting) {
+      SessionCore core,
+      Ticker ticker,
+      SessionEndListener listener,
+      Function<String, OptionalInt> lastWaiting) {
     this.core = core;
     this.ticker = ticker;
     this.listener = listener;
-    this.isWaiting = isWaiting;
+    this.lastWaiting = lastWaiting;
   }
 
   // ---- Nodes in front ----
@@ -102,7 +130,7 @@ final class SilentSessions {
   /** A node in front of a waiter was read, and is watched. */
   void watched(String lock, int seq, NodeContent node) {
     AttemptData attempt = ofOther(node);
-    if (attempt != null && isWaiting.test(lock)) {
+    if (attempt != null && lastWaiting.apply(lock).isPresent()) {
       fronts.computeIfAbsent(lock, none -> new Front()).watched.put(seq, attempt);
       observed(lock, attempt);
     }
@@ -110,18 +138,22 @@ final class SilentSessions {
 
   /** Holders, and attempts of our own, were read. */
   void looked(String lock, List<String> paths, List<NodeContent> nodes) {
-    if (!isWaiting.test(lock)) {
-      return;
+    if (lastWaiting.apply(lock).isPresent()) {
+      Map<Integer, AttemptData> heads = ofOthers(paths, nodes);
+      fronts.computeIfAbsent(lock, none -> new Front()).heads = heads;
+      heads.values().forEach(attempt -> observed(lock, attempt));
     }
-    Map<Integer, AttemptData> heads = new HashMap<>();
+  }
+
+  private Map<Integer, AttemptData> ofOthers(List<String> paths, List<NodeContent> nodes) {
+    Map<Integer, AttemptData> found = new HashMap<>();
     for (int i = 0; i < nodes.size(); i++) {
       AttemptData attempt = ofOther(nodes.get(i));
       if (attempt != null) {
-        heads.put(QueueNode.parse(NodeLayout.last(paths.get(i))).seq(), attempt);
+        found.put(QueueNode.parse(NodeLayout.last(paths.get(i))).seq(), attempt);
       }
     }
-    fronts.computeIfAbsent(lock, none -> new Front()).heads = heads;
-    Set.copyOf(heads.values()).forEach(attempt -> observed(lock, attempt));
+    return found;
   }
 
   /** A watched node was removed, or is watched no more. */
@@ -139,8 +171,7 @@ final class SilentSessions {
 
   private void observed(String lock, AttemptData attempt) {
     SessionId session = attempt.attempt().session();
-    Observation observation = observations.get(session);
-    if (observation != null && observation.isOver()) {
+    if (ended.containsKey(session)) {
       tell(lock, session);
     } else if (!isScheduled) {
       isScheduled = true;
@@ -166,27 +197,82 @@ final class SilentSessions {
 
   /** Ends sessions that stood still, and reads those that are not observed yet. */
   private void check() {
-    fronts.keySet().removeIf(lock -> !isWaiting.test(lock));
+    fronts.keySet().removeIf(lock -> lastWaiting.apply(lock).isEmpty());
+    listSome();
     Map<SessionId, Duration> sessions = new HashMap<>();
     for (Front front : fronts.values()) {
       front.all().values().forEach(in -> sessions.put(in.attempt().session(), in.ttl()));
     }
+    sessions.keySet().removeAll(ended.keySet());
     observations.keySet().retainAll(sessions.keySet());
-    if (sessions.isEmpty() || core.isOver()) {
+    if (fronts.isEmpty() || core.isOver()) {
       isScheduled = false;
       return;
     }
     sessions.forEach(this::check);
-    Duration shortest = sessions.values().stream().min(Duration::compareTo).orElseThrow();
-    checkAfter(interval(shortest));
+    Duration shortest =
+        sessions.values().stream().min(Duration::compareTo).orElse(MOST_PAUSE.multipliedBy(CHECKS));
+    checkAfter(interval(shortest).plus(FOR_EACH_FRONT.multipliedBy(fronts.size())));
+  }
+
+  /** Lists short queues that have not been listed for all of our waiters. */
+  private void listSome() {
+    int left = MOST_LISTS;
+    for (Map.Entry<String, Front> each : fronts.entrySet()) {
+      OptionalInt last = lastWaiting.apply(each.getKey());
+      if (left > 0 && !last.equals(each.getValue().listedBefore)) {
+        left--;
+        each.getValue().listedBefore = last;
+        list(each.getKey(), each.getValue(), last);
+      }
+    }
+  }
+
+  private void list(String lock, Front front, OptionalInt last) {
+    core.nodes()
+        .stat(
+            lock,
+            (code, stat) -> {
+              if (stat != null && stat.getNumChildren() <= SHORT) {
+                core.nodes()
+                    .children(lock, null, (listed, nodes) -> read(lock, front, last, nodes));
+              }
+            });
+  }
+
+  private void read(String lock, Front front, OptionalInt last, @Nullable List<String> nodes) {
+    if (nodes == null || core.isOver()) {
+      return;
+    }
+    List<String> paths =
+        nodes.stream()
+            .filter(node -> QueueNode.parse(node).weight() > 0)
+            .filter(node -> QueueNode.parse(node).seq() - last.getAsInt() < 0)
+            .map(node -> lock + "/" + node)
+            .toList();
+    MultiRead.nodes(
+        core.nodes().client(),
+        paths,
+        found ->
+            core.guard()
+                .run(
+                    () -> {
+                      if (found != null) {
+                        front.listed = ofOthers(paths, found);
+                        front.listed.values().forEach(attempt -> observed(lock, attempt));
+                      }
+                    }));
   }
 
   private void check(SessionId session, Duration ttl) {
     Observation observation = observations.get(session);
-    if (observation == null) {
+    boolean isStill =
+        observation != null && ticker.nanos() - observation.since() >= silence(ttl).toNanos();
+    if (observation == null || !observation.isRead()) {
       read(session);
-    } else if (observation.since() != null
-        && ticker.nanos() - observation.since() >= silence(ttl).toNanos()) {
+    } else if (isStill && observation.version() == Observation.UNKNOWN) {
+      observations.remove(session);
+    } else if (isStill) {
       end(session, observation.version());
     }
   }
@@ -200,7 +286,6 @@ final class SilentSessions {
   }
 
   private void read(SessionId session) {
-    observations.putIfAbsent(session, Observation.ASKING);
     core.nodes()
         .watch(
             core.layout().session(session),
@@ -210,38 +295,42 @@ final class SilentSessions {
 
   private void answered(SessionId session, Code code, @Nullable Stat stat) {
     Observation before = observations.get(session);
-    if (before == null || before.isOver()) {
-      return;
-    }
     if (code == Code.NONODE) {
       over(session);
-    } else if (stat == null) {
-      observations.remove(session, Observation.ASKING);
-    } else if (before.version() != stat.getVersion()) {
-      observations.put(session, new Observation(stat.getVersion(), ticker.nanos(), false));
+    } else if (stat != null) {
+      observations.put(
+          session,
+          before != null && before.version() == stat.getVersion()
+              ? before.withRead(true)
+              : new Observation(stat.getVersion(), ticker.nanos(), true));
+    } else if (code != Code.CONNECTIONLOSS) {
+      // We may not read it: not tried again before another TTL.
+      observations.put(session, new Observation(Observation.UNKNOWN, ticker.nanos(), true));
+    } else if (before != null) {
+      observations.put(session, before.withRead(false));
     }
   }
 
-  /** A renewal since then has raised the version. */
+  /** A renewal since then has raised the version. Repeated until it is answered. */
   private void end(SessionId session, int version) {
-    observations.put(session, new Observation(version, null, false));
     core.nodes()
         .multi(
             List.of(Op.delete(core.layout().session(session), version)),
             (code, results) -> {
               if (code == Code.OK || code == Code.NONODE) {
                 over(session);
-              } else if (code == Code.BADVERSION || code == Code.CONNECTIONLOSS) {
+              } else if (code == Code.BADVERSION) {
                 observations.remove(session);
-              } else {
+              } else if (code != Code.CONNECTIONLOSS) {
                 // We may not remove it: not tried again before another TTL.
-                observations.put(session, new Observation(version, ticker.nanos(), false));
+                observations.put(session, new Observation(version, ticker.nanos(), true));
               }
             });
   }
 
   private void over(SessionId session) {
-    observations.put(session, Observation.OVER);
+    observations.remove(session);
+    ended.put(session, true);
     List.copyOf(fronts.keySet()).forEach(lock -> tell(lock, session));
   }
 

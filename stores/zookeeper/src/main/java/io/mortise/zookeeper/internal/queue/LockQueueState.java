@@ -36,6 +36,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.OptionalInt;
 import java.util.Set;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Watcher.Event.EventType;
@@ -110,9 +111,11 @@ public final class LockQueueState {
         && !attemptRecovery.isRecovering();
   }
 
-  /** Whether an attempt of the session waits. */
-  public boolean hasWaiters() {
-    return !requests.waiting.isEmpty();
+  /** The number of the session's last waiter, if there is one. */
+  public OptionalInt lastWaiting() {
+    return requests.waiting.values().stream()
+        .mapToInt(attempt -> attempt.seq)
+        .reduce((one, other) -> one - other > 0 ? one : other);
   }
 
   private List<PendingRequest> allEnding() {
@@ -495,7 +498,8 @@ public final class LockQueueState {
   public List<QueueEffect> onSessionEnded(SessionId session, Set<Integer> seqs) {
     boolean isNews = false;
     for (Integer seq : seqs) {
-      isNews |= hasWaiters() && !session.equals(requests.endedSessions.put(seq, session));
+      isNews |=
+          !requests.waiting.isEmpty() && !session.equals(requests.endedSessions.put(seq, session));
     }
     if (isNews) {
       queueScan.look();

@@ -85,6 +85,11 @@ final class LockRequests {
     this.path = path;
   }
 
+  /** The nodes of ended sessions that are still there. */
+  void keepEnded(List<LockQueue.QueueNode> nodes) {
+    endedSessions.keySet().retainAll(nodes.stream().map(LockQueue.QueueNode::seq).toList());
+  }
+
   /** The current request is answered: the next begins when the transition has ended. */
   void finish() {
     current = null;

@@ -63,6 +63,9 @@ final class QueueScan {
   /** The most holders that are read, and told that they are wanted. */
   private static final int MOST_HEADS = 64;
 
+  /** The most nodes of a long queue that are read once sessions in it have ended. */
+  private static final int MOST_IN_FRONT = 1_000;
+
   private final LockRequests requests;
 
   /** The current request, if the next look should answer it. */
@@ -390,6 +393,7 @@ final class QueueScan {
     int capacity = requests.waiting.values().iterator().next().capacity();
     look.queue =
         LockQueue.of(children == null ? List.of() : children, capacity, requests.endedSessions);
+    requests.keepEnded(look.queue.ended());
     List<AtLeastMark> over = observeAtLeast(look);
     if (!over.isEmpty()) {
       requests.effects.add(new OpenLock(look, over));
@@ -409,6 +413,12 @@ final class QueueScan {
     }
     look.holding.forEach(attempt -> paths.add(requests.node(attempt)));
     look.queue.ended().forEach(node -> paths.add(requests.path + "/" + node.node()));
+    if (!look.queue.ended().isEmpty() && look.queue.size() > SHORT) {
+      // Which others are of the same sessions. A short queue is known.
+      for (int i = look.heads; i < Math.min(look.queue.size(), MOST_IN_FRONT); i++) {
+        paths.add(requests.path + "/" + look.queue.place(i).node());
+      }
+    }
     if (paths.isEmpty()) {
       seen(look, List.of());
     } else {
@@ -483,7 +493,8 @@ final class QueueScan {
 
   void seen(QueueLook look, List<NodeContent> nodeContents) {
     int read = look.heads + look.holding.size();
-    if (!confirmEnded(look.queue.ended(), nodeContents.subList(read, nodeContents.size()))) {
+    List<LockQueue.QueueNode> ended = look.queue.ended();
+    if (!confirmEnded(ended, nodeContents.subList(read, read + ended.size()))) {
       requests.effects.add(new ListNodes(new QueueLook(look.requester, watchesAll)));
       return;
     }
