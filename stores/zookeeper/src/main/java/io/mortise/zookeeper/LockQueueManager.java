@@ -44,7 +44,6 @@ import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalInt;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -87,7 +86,7 @@ final class LockQueueManager implements QueueEffect.Executor {
     this.core = core;
     this.ticker = ticker;
     this.nodeWriter = nodeWriter;
-    this.silentSessions = new SilentSessions(core, ticker, this::sessionEnded, this::lastWaiting);
+    this.silentSessions = new SilentSessions(core, ticker, queues::get, this::sessionEnded);
     this.queueReader = new QueueReader(core, silentSessions, this::step);
     this.contentionNotes = new ContentionNotes(core);
     this.atLeastNodes = new AtLeastNodes(core);
@@ -391,11 +390,6 @@ final class LockQueueManager implements QueueEffect.Executor {
 
   // ---- Silent sessions ----
 
-  private OptionalInt lastWaiting(String lock) {
-    LockQueueState queue = queues.get(lock);
-    return queue == null ? OptionalInt.empty() : queue.lastWaiting();
-  }
-
   private void sessionEnded(String lock, SessionId session, Set<Integer> seqs) {
     LockQueueState queue = queues.get(lock);
     if (queue != null) {
@@ -458,7 +452,6 @@ final class LockQueueManager implements QueueEffect.Executor {
     LockQueueState queue = queues.get(NodeLayout.parent(path));
     if (queue != null) {
       int seq = LockQueue.QueueNode.parse(NodeLayout.last(path)).seq();
-      silentSessions.unwatched(queue.path(), seq);
       execute(queue, queue.onNodeChanged(type, seq));
     }
   }

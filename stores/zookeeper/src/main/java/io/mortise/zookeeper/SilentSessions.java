@@ -11,12 +11,14 @@ import io.mortise.zookeeper.internal.node.NodeData.AttemptData;
 import io.mortise.zookeeper.internal.node.NodeLayout;
 import io.mortise.zookeeper.internal.queue.LockQueueState;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.function.BiConsumer;
 import java.util.function.Function;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
@@ -59,7 +61,7 @@ final class SilentSessions {
   private final SessionCore core;
   private final Ticker ticker;
   private final SessionEndListener listener;
-  private final Function<String, OptionalInt> lastWaiting;
+  private final Function<String, @Nullable LockQueueState> queues;
 
   /** The nodes in front of our waiters, by the lock's path. */
   private final Map<String, Front> fronts = new HashMap<>();
@@ -77,20 +79,22 @@ final class SilentSessions {
     void ended(String lock, SessionId session, Set<Integer> seqs);
   }
 
-  /** Nodes with their numbers: watched ones, holders of the last look, and all that were listed. */
+  /** Nodes in front of our waiters for a lock, by their numbers. */
   private static final class Front {
-    final Map<Integer, AttemptData> watched = new HashMap<>();
+    /** Those that the last look has read. */
     Map<Integer, AttemptData> heads = Map.of();
-    Map<Integer, AttemptData> listed = Map.of();
 
-    /** The last of our waiters when the queue was listed. */
+    /** Those that are watched, or were listed. */
+    final Map<Integer, AttemptData> others = new HashMap<>();
+
+    /** The last of our waiters at the last check, and when the queue was listed. */
+    OptionalInt last = OptionalInt.empty();
+
     OptionalInt listedBefore = OptionalInt.empty();
 
-    Map<Integer, AttemptData> all() {
-      Map<Integer, AttemptData> all = new HashMap<>(listed);
-      all.putAll(heads);
-      all.putAll(watched);
-      return all;
+    void forEach(BiConsumer<Integer, AttemptData> action) {
+      heads.forEach(action);
+      others.forEach(action);
     }
   }
 
@@ -112,17 +116,17 @@ final class SilentSessions {
   /**
    * Observes nothing yet.
    *
-   * @param lastWaiting the number of the session's last waiter for the lock of that path
+   * @param queues finds the queue at a lock's path
    */
   SilentSessions(
       SessionCore core,
       Ticker ticker,
-      SessionEndListener listener,
-      Function<String, OptionalInt> lastWaiting) {
+      Function<String, @Nullable LockQueueState> queues,
+      SessionEndListener listener) {
     this.core = core;
     this.ticker = ticker;
     this.listener = listener;
-    this.lastWaiting = lastWaiting;
+    this.queues = queues;
   }
 
   // ---- Nodes in front ----
@@ -130,38 +134,41 @@ final class SilentSessions {
   /** A node in front of a waiter was read, and is watched. */
   void watched(String lock, int seq, NodeContent node) {
     AttemptData attempt = ofOther(node);
-    if (attempt != null && lastWaiting.apply(lock).isPresent()) {
-      fronts.computeIfAbsent(lock, none -> new Front()).watched.put(seq, attempt);
-      observed(lock, attempt);
+    if (attempt != null && waits(lock)) {
+      fronts.computeIfAbsent(lock, none -> new Front()).others.put(seq, attempt);
+      observed(lock, List.of(attempt));
     }
   }
 
-  /** Holders, and attempts of our own, were read. */
+  /** Nodes were read: those of holders, of our own, and of ended sessions come first. */
   void looked(String lock, List<String> paths, List<NodeContent> nodes) {
-    if (lastWaiting.apply(lock).isPresent()) {
-      Map<Integer, AttemptData> heads = ofOthers(paths, nodes);
+    if (waits(lock)) {
+      Map<Integer, AttemptData> heads = ofOthers(paths, nodes, SHORT);
       fronts.computeIfAbsent(lock, none -> new Front()).heads = heads;
-      heads.values().forEach(attempt -> observed(lock, attempt));
+      observed(lock, heads.values());
     }
   }
 
-  private Map<Integer, AttemptData> ofOthers(List<String> paths, List<NodeContent> nodes) {
+  /**
+   * The attempts of other sessions.
+   *
+   * @param most how many of the first nodes may be observed; further ones count if they have ended
+   */
+  private Map<Integer, AttemptData> ofOthers(
+      List<String> paths, List<NodeContent> nodes, int most) {
     Map<Integer, AttemptData> found = new HashMap<>();
     for (int i = 0; i < nodes.size(); i++) {
       AttemptData attempt = ofOther(nodes.get(i));
-      if (attempt != null) {
+      if (attempt != null && (i < most || ended.containsKey(attempt.attempt().session()))) {
         found.put(QueueNode.parse(NodeLayout.last(paths.get(i))).seq(), attempt);
       }
     }
     return found;
   }
 
-  /** A watched node was removed, or is watched no more. */
-  void unwatched(String lock, int seq) {
-    Front front = fronts.get(lock);
-    if (front != null) {
-      front.watched.remove(seq);
-    }
+  private boolean waits(String lock) {
+    LockQueueState queue = queues.apply(lock);
+    return queue != null && queue.hasWaiters();
   }
 
   private @Nullable AttemptData ofOther(NodeContent node) {
@@ -169,14 +176,18 @@ final class SilentSessions {
     return attempt == null || attempt.attempt().session().equals(core.id()) ? null : attempt;
   }
 
-  private void observed(String lock, AttemptData attempt) {
-    SessionId session = attempt.attempt().session();
-    if (ended.containsKey(session)) {
-      tell(lock, session);
-    } else if (!isScheduled) {
-      isScheduled = true;
-      checkAfter(interval(attempt.ttl()));
+  private void observed(String lock, Collection<AttemptData> attempts) {
+    Set<SessionId> over = new HashSet<>();
+    for (AttemptData attempt : attempts) {
+      SessionId session = attempt.attempt().session();
+      if (ended.containsKey(session)) {
+        over.add(session);
+      } else if (!isScheduled) {
+        isScheduled = true;
+        checkAfter(interval(attempt.ttl()));
+      }
     }
+    over.forEach(session -> tell(lock, session));
   }
 
   // ---- Sessions ----
@@ -197,11 +208,11 @@ final class SilentSessions {
 
   /** Ends sessions that stood still, and reads those that are not observed yet. */
   private void check() {
-    fronts.keySet().removeIf(lock -> lastWaiting.apply(lock).isEmpty());
+    fronts.keySet().removeIf(lock -> !waits(lock));
     listSome();
     Map<SessionId, Duration> sessions = new HashMap<>();
     for (Front front : fronts.values()) {
-      front.all().values().forEach(in -> sessions.put(in.attempt().session(), in.ttl()));
+      front.forEach((seq, in) -> sessions.put(in.attempt().session(), in.ttl()));
     }
     sessions.keySet().removeAll(ended.keySet());
     observations.keySet().retainAll(sessions.keySet());
@@ -215,53 +226,64 @@ final class SilentSessions {
     checkAfter(interval(shortest).plus(FOR_EACH_FRONT.multipliedBy(fronts.size())));
   }
 
-  /** Lists short queues that have not been listed for all of our waiters. */
+  /** Lists short queues, once for each of our waiters that has waited since the last check. */
   private void listSome() {
     int left = MOST_LISTS;
     for (Map.Entry<String, Front> each : fronts.entrySet()) {
-      OptionalInt last = lastWaiting.apply(each.getKey());
-      if (left > 0 && !last.equals(each.getValue().listedBefore)) {
+      LockQueueState queue = queues.apply(each.getKey());
+      Front front = each.getValue();
+      OptionalInt last = queue == null ? OptionalInt.empty() : queue.lastWaiting();
+      boolean waits = last.isPresent() && last.equals(front.last);
+      front.last = last;
+      if (left > 0 && waits && !last.equals(front.listedBefore)) {
         left--;
-        each.getValue().listedBefore = last;
-        list(each.getKey(), each.getValue(), last);
+        front.listedBefore = last;
+        list(each.getKey(), front, last.getAsInt());
       }
     }
   }
 
-  private void list(String lock, Front front, OptionalInt last) {
+  private void list(String lock, Front front, int last) {
     core.nodes()
         .stat(
             lock,
             (code, stat) -> {
-              if (stat != null && stat.getNumChildren() <= SHORT) {
+              if (stat == null) {
+                front.listedBefore = OptionalInt.empty();
+              } else if (stat.getNumChildren() <= SHORT) {
                 core.nodes()
                     .children(lock, null, (listed, nodes) -> read(lock, front, last, nodes));
               }
             });
   }
 
-  private void read(String lock, Front front, OptionalInt last, @Nullable List<String> nodes) {
+  private void read(String lock, Front front, int last, @Nullable List<String> nodes) {
+    List<String> paths =
+        (nodes == null ? List.<String>of() : nodes)
+            .stream()
+                .filter(node -> QueueNode.parse(node).weight() > 0)
+                .filter(node -> QueueNode.parse(node).seq() - last < 0)
+                .map(node -> lock + "/" + node)
+                .toList();
     if (nodes == null || core.isOver()) {
+      front.listedBefore = OptionalInt.empty();
       return;
     }
-    List<String> paths =
-        nodes.stream()
-            .filter(node -> QueueNode.parse(node).weight() > 0)
-            .filter(node -> QueueNode.parse(node).seq() - last.getAsInt() < 0)
-            .map(node -> lock + "/" + node)
-            .toList();
     MultiRead.nodes(
         core.nodes().client(),
         paths,
-        found ->
-            core.guard()
-                .run(
-                    () -> {
-                      if (found != null) {
-                        front.listed = ofOthers(paths, found);
-                        front.listed.values().forEach(attempt -> observed(lock, attempt));
-                      }
-                    }));
+        found -> core.guard().run(() -> listed(lock, front, paths, found)));
+  }
+
+  private void listed(
+      String lock, Front front, List<String> paths, @Nullable List<NodeContent> found) {
+    if (found == null) {
+      front.listedBefore = OptionalInt.empty();
+      return;
+    }
+    front.others.clear();
+    front.others.putAll(ofOthers(paths, found, SHORT));
+    observed(lock, List.copyOf(front.others.values()));
   }
 
   private void check(SessionId session, Duration ttl) {
@@ -277,11 +299,17 @@ final class SilentSessions {
     }
   }
 
-  /** The node of a session was written to or removed. */
+  /** A node was written to or removed. */
   void changed(String path) {
-    SessionId session = observations.isEmpty() ? null : core.layout().sessionAt(path);
+    if (fronts.isEmpty()) {
+      return;
+    }
+    SessionId session = core.layout().sessionAt(path);
+    Front front = fronts.get(NodeLayout.parent(path));
     if (session != null && observations.containsKey(session)) {
       read(session);
+    } else if (front != null) {
+      front.others.remove(QueueNode.parse(NodeLayout.last(path)).seq());
     }
   }
 
@@ -303,8 +331,8 @@ final class SilentSessions {
           before != null && before.version() == stat.getVersion()
               ? before.withRead(true)
               : new Observation(stat.getVersion(), ticker.nanos(), true));
-    } else if (code != Code.CONNECTIONLOSS) {
-      // We may not read it: not tried again before another TTL.
+    } else if (code == Code.NOAUTH) {
+      // Not tried again before another TTL.
       observations.put(session, new Observation(Observation.UNKNOWN, ticker.nanos(), true));
     } else if (before != null) {
       observations.put(session, before.withRead(false));
@@ -321,8 +349,8 @@ final class SilentSessions {
                 over(session);
               } else if (code == Code.BADVERSION) {
                 observations.remove(session);
-              } else if (code != Code.CONNECTIONLOSS) {
-                // We may not remove it: not tried again before another TTL.
+              } else if (code == Code.NOAUTH) {
+                // Not tried again before another TTL.
                 observations.put(session, new Observation(version, ticker.nanos(), true));
               }
             });
@@ -336,17 +364,18 @@ final class SilentSessions {
 
   private void tell(String lock, SessionId session) {
     Front front = fronts.get(lock);
-    Set<Integer> seqs = new HashSet<>();
-    if (front != null) {
-      front
-          .all()
-          .forEach(
-              (seq, in) -> {
-                if (in.attempt().session().equals(session)) {
-                  seqs.add(seq);
-                }
-              });
+    if (front == null) {
+      return;
     }
+    Set<Integer> seqs = new HashSet<>();
+    front.forEach(
+        (seq, in) -> {
+          if (in.attempt().session().equals(session)) {
+            seqs.add(seq);
+          }
+        });
+    // Each look reads those that are still there.
+    front.others.keySet().removeAll(seqs);
     if (!seqs.isEmpty()) {
       listener.ended(lock, session, seqs);
     }

@@ -141,18 +141,18 @@ final class ZooKeeperInspector {
       int index,
       CompletableFuture<Reply.Ended> answer,
       Consumer<AttemptState> then) {
-    Map<SessionId, Integer> inFront = new TreeMap<>();
+    if (index < roll.queue().holding() || roll.queue().hasAtLeast()) {
+      then.accept(index < roll.queue().holding() ? AttemptState.HELD : AttemptState.WAITING);
+      return;
+    }
+    Map<SessionId, Long> inFront = new TreeMap<>();
     roll.index()
         .forEach(
             (other, at) -> {
               if (at < index) {
-                inFront.merge(other.session(), roll.queue().place(at).weight(), Integer::sum);
+                inFront.merge(other.session(), (long) roll.queue().place(at).weight(), Long::sum);
               }
             });
-    if (index < roll.queue().holding()) {
-      then.accept(AttemptState.HELD);
-      return;
-    }
     MultiRead.nodes(
         client,
         inFront.keySet().stream().map(store.layout()::session).toList(),
@@ -161,9 +161,9 @@ final class ZooKeeperInspector {
             answer.completeExceptionally(silent());
             return;
           }
-          int used = roll.queue().place(index).weight();
+          long used = roll.queue().place(index).weight();
           int next = 0;
-          for (int weight : inFront.values()) {
+          for (long weight : inFront.values()) {
             used += found.get(next++).stat() == null ? 0 : weight;
           }
           then.accept(used <= roll.capacity() ? AttemptState.HELD : AttemptState.WAITING);

@@ -12,6 +12,7 @@ import io.mortise.admin.EvictionResult;
 import io.mortise.admin.LockAdmin;
 import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockParticipant;
+import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Renewal;
@@ -282,6 +283,28 @@ class SilentSessionsTest {
       before = packets.asked();
       BoundedWait.pass(TTL.dividedBy(2));
       assertThat(packets.asked()).isEqualTo(before);
+    }
+  }
+
+  /** One of its two nodes has gone before: it is told once. */
+  @Test
+  void givenEndedSessionWhoseNodeStays_thenItIsNotLookedAtAgainAndAgain() throws Exception {
+    LockName lock = LockName.of("x");
+    try (PacketCounter packets = new PacketCounter(server.port());
+        LockStore silentStore = ZooKeeperStore.open(url(server.port()));
+        LockStore store = ZooKeeperStore.open(url(packets.port()))) {
+      SessionDriver silent = SessionDriver.open(silentStore, TTL, "silent");
+      AttemptId first = silent.hold(lock, Mode.EXCLUSIVE).attempt();
+      silent.queued(lock, Mode.EXCLUSIVE);
+      SessionDriver waiter = SessionDriver.open(store, LONG, "waits");
+      waiter.queued(lock, Mode.EXCLUSIVE);
+      waiter.queued(lock, Mode.EXCLUSIVE);
+      BoundedWait.pass(TTL.dividedBy(2));
+      silent.end(lock, first);
+      waiter.hints().await(1);
+      int before = packets.asked();
+      BoundedWait.pass(TTL.dividedBy(4));
+      assertThat(packets.asked() - before).isLessThan(20);
     }
   }
 

@@ -381,7 +381,9 @@ class ConsoleAnswersTest {
     }
   }
 
+  /** A view may be 1.5 s old. */
   private Map<String, Object> holder(String name) throws IOException {
+    soon(() -> assertThat(list(object(get("locks/" + name), "lock"), "holders")).isNotEmpty());
     return list(object(get("locks/" + name), "lock"), "holders").get(0);
   }
 

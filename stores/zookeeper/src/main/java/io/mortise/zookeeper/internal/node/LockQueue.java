@@ -142,9 +142,12 @@ public final class LockQueue {
       queueNodes.replaceAll(place -> place.narrowed(narrowings));
     }
     queueNodes.sort(BY_AGE);
-    List<QueueNode> ended =
-        queueNodes.stream().filter(place -> isSessionless(place, sessionless, marks)).toList();
-    queueNodes.removeAll(ended);
+    List<QueueNode> ended = List.of();
+    if (!sessionless.isEmpty()) {
+      ended =
+          queueNodes.stream().filter(place -> isSessionless(place, sessionless, marks)).toList();
+      queueNodes.removeIf(place -> isSessionless(place, sessionless, marks));
+    }
     return new LockQueue(queueNodes, capacity, marks, ended);
   }
 

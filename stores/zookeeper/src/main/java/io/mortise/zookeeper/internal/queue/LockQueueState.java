@@ -111,6 +111,11 @@ public final class LockQueueState {
         && !attemptRecovery.isRecovering();
   }
 
+  /** Whether an attempt of the session waits. */
+  public boolean hasWaiters() {
+    return !requests.waiting.isEmpty();
+  }
+
   /** The number of the session's last waiter, if there is one. */
   public OptionalInt lastWaiting() {
     return requests.waiting.values().stream()
@@ -498,8 +503,7 @@ public final class LockQueueState {
   public List<QueueEffect> onSessionEnded(SessionId session, Set<Integer> seqs) {
     boolean isNews = false;
     for (Integer seq : seqs) {
-      isNews |=
-          !requests.waiting.isEmpty() && !session.equals(requests.endedSessions.put(seq, session));
+      isNews |= hasWaiters() && !session.equals(requests.endedSessions.put(seq, session));
     }
     if (isNews) {
       queueScan.look();

@@ -38,6 +38,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
@@ -87,7 +88,9 @@ final class LockRequests {
 
   /** The nodes of ended sessions that are still there. */
   void keepEnded(List<LockQueue.QueueNode> nodes) {
-    endedSessions.keySet().retainAll(nodes.stream().map(LockQueue.QueueNode::seq).toList());
+    endedSessions
+        .keySet()
+        .retainAll(nodes.stream().map(LockQueue.QueueNode::seq).collect(Collectors.toSet()));
   }
 
   /** The current request is answered: the next begins when the transition has ended. */

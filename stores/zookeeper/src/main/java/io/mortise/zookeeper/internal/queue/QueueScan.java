@@ -413,7 +413,8 @@ final class QueueScan {
     }
     look.holding.forEach(attempt -> paths.add(requests.node(attempt)));
     look.queue.ended().forEach(node -> paths.add(requests.path + "/" + node.node()));
-    if (!look.queue.ended().isEmpty() && look.queue.size() > SHORT) {
+    int ended = look.queue.ended().size();
+    if (ended > 0 && ended + look.queue.size() > SHORT) {
       // Which others are of the same sessions. A short queue is known.
       for (int i = look.heads; i < Math.min(look.queue.size(), MOST_IN_FRONT); i++) {
         paths.add(requests.path + "/" + look.queue.place(i).node());
