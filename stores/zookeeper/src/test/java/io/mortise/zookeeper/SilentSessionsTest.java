@@ -291,7 +291,7 @@ class SilentSessionsTest {
   void givenEndedSessionWhoseNodeStays_thenItIsNotLookedAtAgainAndAgain() throws Exception {
     LockName lock = LockName.of("x");
     try (PacketCounter packets = new PacketCounter(server.port());
-        LockStore silentStore = ZooKeeperStore.open(url(server.port()));
+        LockStore silentStore = ZooKeeperStore.open(url(line.port()));
         LockStore store = ZooKeeperStore.open(url(packets.port()))) {
       SessionDriver silent = SessionDriver.open(silentStore, TTL, "silent");
       AttemptId first = silent.hold(lock, Mode.EXCLUSIVE).attempt();
@@ -301,10 +301,12 @@ class SilentSessionsTest {
       waiter.queued(lock, Mode.EXCLUSIVE);
       BoundedWait.pass(TTL.dividedBy(2));
       silent.end(lock, first);
+      line.condition(NetworkCondition.FROZEN);
       waiter.hints().await(1);
       int before = packets.asked();
       BoundedWait.pass(TTL.dividedBy(4));
       assertThat(packets.asked() - before).isLessThan(20);
+      line.condition(NetworkCondition.FAIR);
     }
   }
 
