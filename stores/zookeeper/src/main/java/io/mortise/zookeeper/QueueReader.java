@@ -80,40 +80,27 @@ final class QueueReader {
 
   void watch(LockQueueState queue, WatchNode effect) {
     watch(
-        queue,
         queue.path() + "/" + effect.node().node(),
-        (to, nodeContent) -> to.onWatched(effect, nodeContent),
-        nodeContent -> silentSessions.watched(queue.path(), effect.node().seq(), nodeContent));
+        nodeContent -> {
+          transitionRunner.run(queue, to -> to.onWatched(effect, nodeContent));
+          core.guard()
+              .run(() -> silentSessions.watched(queue.path(), effect.node().seq(), nodeContent));
+        });
   }
 
   void watchOwn(LockQueueState queue, WatchOwnNode effect) {
     watch(
-        queue,
         queue.node(effect.attempt()),
-        (to, nodeContent) -> to.onOwnWatched(effect, nodeContent),
-        nodeContent -> {});
+        nodeContent -> transitionRunner.run(queue, to -> to.onOwnWatched(effect, nodeContent)));
   }
 
-  /** A transition that the event of a watched node causes. */
-  @FunctionalInterface
-  private interface NodeTransition {
-    List<QueueEffect> apply(LockQueueState to, NodeContent nodeContent);
-  }
-
-  private void watch(
-      LockQueueState queue,
-      String node,
-      NodeTransition transition,
-      Consumer<NodeContent> afterwards) {
+  private void watch(String node, Consumer<NodeContent> then) {
     client()
         .getData(
             node,
             core.connection(),
-            (int rc, String path, Object context, byte[] data, Stat stat) -> {
-              NodeContent nodeContent = rc == 0 ? new NodeContent(data, stat) : NodeContent.NONE;
-              transitionRunner.run(queue, to -> transition.apply(to, nodeContent));
-              core.guard().run(() -> afterwards.accept(nodeContent));
-            },
+            (int rc, String path, Object context, byte[] data, Stat stat) ->
+                then.accept(rc == 0 ? new NodeContent(data, stat) : NodeContent.NONE),
             null);
   }
 

@@ -49,9 +49,6 @@ final class SilentSessions {
 
   private static final Duration MOST_PAUSE = Duration.ofMillis(500);
 
-  /** The longest queue that is listed. */
-  private static final int SHORT = 64;
-
   /** The most queues that are listed by one check. */
   private static final int MOST_LISTS = 64;
 
@@ -99,11 +96,11 @@ final class SilentSessions {
   }
 
   /**
-   * What is known of a session.
+   * A session's node, as it was read last.
    *
-   * @param version of its node; {@link #UNKNOWN} if it could not be read
-   * @param since when that was read first
-   * @param isRead whether a change of the node is told; else it is to be read again
+   * @param version its version; {@link #UNKNOWN} if this process may not read it
+   * @param since the time at which this version was read first
+   * @param isRead whether a watch reports the next change; otherwise the next check reads the node
    */
   private record Observation(int version, long since, boolean isRead) {
     static final int UNKNOWN = -1;
@@ -143,23 +140,19 @@ final class SilentSessions {
   /** Nodes were read: those of holders, of our own, and of ended sessions come first. */
   void looked(String lock, List<String> paths, List<NodeContent> nodes) {
     if (waits(lock)) {
-      Map<Integer, AttemptData> heads = ofOthers(paths, nodes, SHORT);
+      Map<Integer, AttemptData> heads = ofOthers(paths, nodes);
       fronts.computeIfAbsent(lock, none -> new Front()).heads = heads;
       observed(lock, heads.values());
     }
   }
 
-  /**
-   * The attempts of other sessions.
-   *
-   * @param most how many of the first nodes may be observed; further ones count if they have ended
-   */
-  private Map<Integer, AttemptData> ofOthers(
-      List<String> paths, List<NodeContent> nodes, int most) {
+  /** The attempts of other sessions; behind the first nodes, only those of ended sessions. */
+  private Map<Integer, AttemptData> ofOthers(List<String> paths, List<NodeContent> nodes) {
     Map<Integer, AttemptData> found = new HashMap<>();
     for (int i = 0; i < nodes.size(); i++) {
       AttemptData attempt = ofOther(nodes.get(i));
-      if (attempt != null && (i < most || ended.containsKey(attempt.attempt().session()))) {
+      if (attempt != null
+          && (i < LockQueueState.SHORT || ended.containsKey(attempt.attempt().session()))) {
         found.put(QueueNode.parse(NodeLayout.last(paths.get(i))).seq(), attempt);
       }
     }
@@ -250,7 +243,7 @@ final class SilentSessions {
             (code, stat) -> {
               if (stat == null) {
                 front.listedBefore = OptionalInt.empty();
-              } else if (stat.getNumChildren() <= SHORT) {
+              } else if (stat.getNumChildren() <= LockQueueState.SHORT) {
                 core.nodes()
                     .children(lock, null, (listed, nodes) -> read(lock, front, last, nodes));
               }
@@ -258,17 +251,16 @@ final class SilentSessions {
   }
 
   private void read(String lock, Front front, int last, @Nullable List<String> nodes) {
-    List<String> paths =
-        (nodes == null ? List.<String>of() : nodes)
-            .stream()
-                .filter(node -> QueueNode.parse(node).weight() > 0)
-                .filter(node -> QueueNode.parse(node).seq() - last < 0)
-                .map(node -> lock + "/" + node)
-                .toList();
     if (nodes == null || core.isOver()) {
       front.listedBefore = OptionalInt.empty();
       return;
     }
+    List<String> paths =
+        nodes.stream()
+            .filter(node -> QueueNode.parse(node).weight() > 0)
+            .filter(node -> QueueNode.parse(node).seq() - last < 0)
+            .map(node -> lock + "/" + node)
+            .toList();
     MultiRead.nodes(
         core.nodes().client(),
         paths,
@@ -282,8 +274,8 @@ final class SilentSessions {
       return;
     }
     front.others.clear();
-    front.others.putAll(ofOthers(paths, found, SHORT));
-    observed(lock, List.copyOf(front.others.values()));
+    front.others.putAll(ofOthers(paths, found));
+    observed(lock, front.others.values());
   }
 
   private void check(SessionId session, Duration ttl) {

@@ -141,8 +141,9 @@ final class ZooKeeperInspector {
       int index,
       CompletableFuture<Reply.Ended> answer,
       Consumer<AttemptState> then) {
-    if (index < roll.queue().holding() || roll.queue().hasAtLeast()) {
-      then.accept(index < roll.queue().holding() ? AttemptState.HELD : AttemptState.WAITING);
+    boolean isFirst = index < roll.queue().holding();
+    if (isFirst || roll.queue().hasAtLeast()) {
+      then.accept(isFirst ? AttemptState.HELD : AttemptState.WAITING);
       return;
     }
     Map<SessionId, Long> inFront = new TreeMap<>();

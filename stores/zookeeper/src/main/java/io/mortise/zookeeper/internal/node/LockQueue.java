@@ -142,11 +142,9 @@ public final class LockQueue {
       queueNodes.replaceAll(place -> place.narrowed(narrowings));
     }
     queueNodes.sort(BY_AGE);
-    List<QueueNode> ended = List.of();
+    List<QueueNode> ended = new ArrayList<>();
     if (!sessionless.isEmpty()) {
-      ended =
-          queueNodes.stream().filter(place -> isSessionless(place, sessionless, marks)).toList();
-      queueNodes.removeIf(place -> isSessionless(place, sessionless, marks));
+      queueNodes.removeIf(place -> isSessionless(place, sessionless, marks) && ended.add(place));
     }
     return new LockQueue(queueNodes, capacity, marks, ended);
   }

@@ -60,6 +60,9 @@ import org.jspecify.annotations.Nullable;
  * then read over the next connection, and requests wait for that.
  */
 public final class LockQueueState {
+  /** The largest queue that is listed without need. */
+  public static final int SHORT = QueueScan.SHORT;
+
   private final LockRequests requests;
   private final QueueScan queueScan;
   private final PollBatch pollBatch;
