@@ -28,9 +28,23 @@ class ReactiveLockTest {
   private static final String NAME = "invoice/42";
   private static final Duration LIMIT = Duration.ofSeconds(20);
 
+  private final EndlessBody body = new EndlessBody();
+
   private LockClient locks;
   private DistributedLock plain;
   private ReactiveLock lock;
+
+  /** Never ends by itself. The store has granted the lock before the body is subscribed to. */
+  private static final class EndlessBody {
+    final AtomicBoolean running = new AtomicBoolean();
+    final AtomicBoolean cancelled = new AtomicBoolean();
+
+    Mono<Object> mono() {
+      return Mono.never()
+          .doOnCancel(() -> cancelled.set(true))
+          .doOnSubscribe(subscription -> running.set(true));
+    }
+  }
 
   @BeforeEach
   void open() {
@@ -123,38 +137,34 @@ class ReactiveLockTest {
 
   @Test
   void givenRunningBody_whenCancelled_thenItIsCancelled_andTheLockIsFree() {
-    AtomicBoolean cancelled = new AtomicBoolean();
-    Disposable running =
-        lock.withLock(Mono.never().doOnCancel(() -> cancelled.set(true))).subscribe();
-    await().until(() -> !isFree());
+    Disposable running = lock.withLock(body.mono()).subscribe();
+    await().untilTrue(body.running);
     running.dispose();
-    assertThat(cancelled).isTrue();
+    await().untilTrue(body.cancelled);
     await().until(this::isFree);
   }
 
   @Test
   void givenMono_whenItsLeaseIsLost_thenTheBodyIsCancelled_andTheSubscriberIsTold() {
-    AtomicBoolean cancelled = new AtomicBoolean();
     AtomicReference<Throwable> told = new AtomicReference<>();
-    lock.withLease(lease -> Mono.never().doOnCancel(() -> cancelled.set(true)))
-        .subscribe(value -> {}, told::set);
+    lock.withLease(lease -> body.mono()).subscribe(value -> {}, told::set);
+    await().untilTrue(body.running);
     evict();
     await().untilAsserted(() -> assertThat(told.get()).isInstanceOf(LeaseLostException.class));
-    assertThat(cancelled).isTrue();
+    assertThat(body.cancelled).isTrue();
   }
 
   @Test
   void givenFlux_whenItsLeaseIsLost_thenTheBodyIsCancelled_andTheSubscriberIsTold() {
-    AtomicBoolean cancelled = new AtomicBoolean();
     AtomicReference<Throwable> told = new AtomicReference<>();
     Queue<Integer> values = new ConcurrentLinkedQueue<>();
-    lock.withLockMany(
-            Flux.just(1, 2).concatWith(Flux.never()).doOnCancel(() -> cancelled.set(true)))
+    lock.withLockMany(Flux.just(1, 2).concatWith(body.mono().cast(Integer.class)))
         .subscribe(values::add, told::set);
+    await().untilTrue(body.running);
     evict();
     await().untilAsserted(() -> assertThat(told.get()).isInstanceOf(LeaseLostException.class));
     assertThat(values).containsExactly(1, 2);
-    assertThat(cancelled).isTrue();
+    assertThat(body.cancelled).isTrue();
   }
 
   @Test
@@ -174,7 +184,6 @@ class ReactiveLockTest {
   }
 
   private void evict() {
-    await().until(() -> !isFree());
     locks
         .admin()
         .evict(

@@ -285,9 +285,10 @@ class LockedReactiveTest {
   @Test
   void givenInterrupt_whenTheLockIsLost_thenTheBodyIsCancelledAndFails() {
     AtomicInteger cancelled = new AtomicInteger();
+    Sinks.One<String> endless = Sinks.one();
     var result =
-        service.mono(Mono.<String>never().doOnCancel(cancelled::incrementAndGet)).toFuture();
-    await().until(() -> app.isHeld(NAME));
+        service.mono(endless.asMono().doOnCancel(cancelled::incrementAndGet)).toFuture();
+    await().until(() -> endless.currentSubscriberCount() == 1);
     app.evict(NAME);
     await().until(result::isCompletedExceptionally);
     assertThatThrownBy(result::join).hasCauseInstanceOf(LeaseLostException.class);
@@ -297,10 +298,11 @@ class LockedReactiveTest {
   @Test
   void givenStreamOfValues_whenTheLockIsLost_thenItIsCancelledAndFails() {
     AtomicInteger cancelled = new AtomicInteger();
+    Sinks.One<Integer> endless = Sinks.one();
     Flux<Integer> body =
-        Flux.concat(Flux.just(1), Flux.<Integer>never()).doOnCancel(cancelled::incrementAndGet);
+        Flux.concat(Flux.just(1), endless.asMono()).doOnCancel(cancelled::incrementAndGet);
     var result = service.flux(body).collectList().toFuture();
-    await().until(() -> app.isHeld(NAME));
+    await().until(() -> endless.currentSubscriberCount() == 1);
     app.evict(NAME);
     await().until(result::isCompletedExceptionally);
     assertThatThrownBy(result::join).hasCauseInstanceOf(LeaseLostException.class);
@@ -311,9 +313,9 @@ class LockedReactiveTest {
   void givenNoInterrupt_whenTheLockIsLost_thenTheLossIsToldAtTheEnd() {
     Sinks.One<String> body = Sinks.one();
     var result = service.notCancelledOnLoss(body.asMono()).toFuture();
-    await().until(() -> app.isHeld(NAME));
+    await().until(() -> body.currentSubscriberCount() == 1);
     app.evict(NAME);
-    await().until(() -> body.currentSubscriberCount() == 1 && !app.isHeld(NAME));
+    await().until(() -> !app.isHeld(NAME));
     assertThat(result).isNotDone();
     body.tryEmitValue("done");
     await().until(result::isCompletedExceptionally);
