@@ -18,6 +18,12 @@ enum DocumentFlaw {
   COUNTS_FROM_THE_FIRST_START(MissingRule.COUNTS_FROM_LAST_START, 1019, "at least"),
   /** The end of an at-least time is the time of day that its writer expected. */
   BELIEVES_THE_WRITERS_CLOCK(MissingRule.COUNTS_FROM_FIRST_SIGHT, 1880, "at least"),
+  /** A newcomer joins a rear whose waiters have moved. */
+  JOINS_ANY_SPLIT(MissingRule.COMPARES_SPLITS, 0, "bounded wait"),
+  /** An end of an attempt that the lock's document does not know leaves the rear as it is. */
+  ENDS_WITHOUT_THE_REAR(MissingRule.ENDS_IN_WHOLE_QUEUE, 0, "bounded wait"),
+  /** The lock's document may be without a waiter while the rear has some. */
+  LEAVES_THE_REAR_BEHIND(MissingRule.BRINGS_REAR_FORWARD, 0, "bounded wait"),
   /** An observer waits for half of a TTL only. */
   COUNTS_HALF_A_TTL(null, 8, "exclusion, bond, checking resource, at least"),
   /** The server writes sessions together with a lock over whatever version they have. */

@@ -33,6 +33,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class SimDocumentServer extends SimServer {
   private static final String LOCK = "lock/";
+  private static final String REAR = "rear/";
   private static final String SWEEP = "sweep/";
   private static final String SESSION = "session/";
 
@@ -200,6 +201,9 @@ final class SimDocumentServer extends SimServer {
         observeEnd(name, before, text.split("[\t\n]", -1));
       }
       text.lines().skip(1).forEach(line -> observeLock(name, line.split("\t", -1)));
+    } else if (key.startsWith(REAR) && text != null) {
+      LockName name = LockName.of(key.substring(REAR.length()));
+      text.lines().skip(1).forEach(line -> observeLock(name, line.split("\t", -1)));
     }
   }
 
@@ -227,6 +231,9 @@ final class SimDocumentServer extends SimServer {
 
   /** A line of a lock's document. */
   private void observeLock(LockName name, String[] fields) {
+    if (fields[0].equals("split")) {
+      return;
+    }
     AttemptId attempt = AttemptId.parse(fields[1]);
     if (fields[0].equals("wait")) {
       invariantChecker.met(attempt);
@@ -342,6 +349,16 @@ final class SimDocumentServer extends SimServer {
         String key, VersionedText found, @Nullable String text) {
       return CompletableFuture.completedFuture(
           SimDocumentServer.this.compareAndSet(key, found, text));
+    }
+
+    @Override
+    public boolean writesTogether() {
+      return writesTogether;
+    }
+
+    @Override
+    public CompletionStage<List<Written>> compareAndSetAll(List<DocumentWrite> writes) {
+      return CompletableFuture.completedFuture(SimDocumentServer.this.compareAndSetAll(writes));
     }
 
     @Override

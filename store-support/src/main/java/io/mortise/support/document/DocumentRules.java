@@ -52,6 +52,26 @@ class DocumentRules {
     return true;
   }
 
+  /** The most waiters that stay in a lock's document when a long queue is split. */
+  int mostInFront() {
+    return 32;
+  }
+
+  /** Whether a newcomer joins the rear only in the split that its step has met. */
+  boolean comparesSplits() {
+    return true;
+  }
+
+  /** Whether the end of an attempt that the lock's document does not know also writes the rear. */
+  boolean endsInWholeQueue() {
+    return true;
+  }
+
+  /** Whether a step that takes the last waiter of the lock's document brings the rear forward. */
+  boolean bringsRearForward() {
+    return true;
+  }
+
   /**
    * The pause of a step after repeated failures, before it reads again.
    *

@@ -26,7 +26,6 @@ import io.mortise.support.document.SessionDocuments.KnownSessions;
 import io.mortise.support.document.SessionDocuments.SessionReader;
 import io.mortise.support.document.VersionedDocuments.ListedText;
 import io.mortise.support.document.VersionedDocuments.VersionedText;
-import io.mortise.support.table.DocumentCodec;
 import io.mortise.support.table.LockDocument;
 import io.mortise.support.table.LockRecord;
 import io.mortise.support.table.SessionDocument;
@@ -392,8 +391,15 @@ public final class DocumentStore implements LockStore {
     if (name == null) { // Another program has created the key.
       return CompletableFuture.completedFuture(Optional.empty());
     }
+    return locks
+        .queues()
+        .toShow(name, listed.found())
+        .thenCompose(lock -> view(lock, query, reader));
+  }
+
+  private CompletionStage<Optional<LockInfo>> view(
+      @Nullable LockDocument lock, LockQuery query, SessionReader reader) {
     long now = micros();
-    LockDocument lock = DocumentCodec.decode(name, listed.found().text());
     locks.observeAtLeast(lock, now);
     if (lock == null || lock.isUnused() || (lock.isIdle(now) && !query.idle())) {
       return CompletableFuture.completedFuture(Optional.empty());

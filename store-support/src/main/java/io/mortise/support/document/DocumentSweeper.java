@@ -18,9 +18,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Removes leftovers of dead processes and idle locks. A sweep has three walks, over the keys of
- * sessions, locks and facts. Each continues where it ended in the last sweep of this process.
- * Thread-safe.
+ * Removes leftovers of dead processes and idle locks. A sweep has four walks, over the keys of
+ * sessions, locks, rears of queues and facts. Each continues where it ended in the last sweep of
+ * this process. Thread-safe.
  *
  * <p><b>Throughput.</b> A sweep that uses up its budget is soon followed by another. So sweeping
  * continues for as long as at least each eighth key is rubbish, regardless of how many are created
@@ -66,6 +66,7 @@ final class DocumentSweeper {
         List.of(
             new KeySweep(SessionDocuments.PREFIX, this::sweepSession, sessions()::endRound),
             new KeySweep(LockUpdater.PREFIX, this::sweepLock, () -> {}),
+            new KeySweep(LongQueues.PREFIX, this::sweepRear, () -> {}),
             new KeySweep(FactDocuments.PREFIX, facts::sweep, () -> {}));
   }
 
@@ -136,6 +137,10 @@ final class DocumentSweeper {
 
   private CompletionStage<Integer> sweepLock(String key) {
     return locks.sweep(LockName.of(key.substring(LockUpdater.PREFIX.length())));
+  }
+
+  private CompletionStage<Integer> sweepRear(String key) {
+    return locks.queues().sweep(LockName.of(key.substring(LongQueues.PREFIX.length())));
   }
 
   /** Ends a session whose time has passed. Its document stays until no renewal is in flight. */

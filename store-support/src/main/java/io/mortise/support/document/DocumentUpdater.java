@@ -103,9 +103,34 @@ final class DocumentUpdater {
   /**
    * Writes of further documents, all of which are made together with that of the step, or none.
    *
-   * @param ended receives their outcomes, once; null if those are not known
+   * @param rear the write of a lock's later waiters; null if there is none
+   * @param notes the writes of sessions
+   * @param ended receives the outcomes of those, once; null if they are not known
    */
-  record JoinedWrites(List<DocumentWrite> writes, Consumer<@Nullable List<Written>> ended) {}
+  record JoinedWrites(
+      @Nullable DocumentWrite rear,
+      List<DocumentWrite> notes,
+      Consumer<@Nullable List<Written>> ended) {
+    /** Writes of notes alone. */
+    JoinedWrites(List<DocumentWrite> notes, Consumer<@Nullable List<Written>> ended) {
+      this(null, notes, ended);
+    }
+
+    /** Both together; null if there is nothing to write. */
+    static @Nullable JoinedWrites of(@Nullable DocumentWrite rear, @Nullable JoinedWrites notes) {
+      if (rear == null) {
+        return notes;
+      }
+      return notes == null
+          ? new JoinedWrites(rear, List.of(), outcomes -> {})
+          : new JoinedWrites(rear, notes.notes(), notes.ended());
+    }
+
+    /** Whether the step's notes are among the writes. */
+    boolean takesNotes() {
+      return !notes.isEmpty();
+    }
+  }
 
   /** A step in a form that makes the document shorter. */
   interface SmallerStep<T> {
@@ -231,21 +256,30 @@ final class DocumentUpdater {
       int conflicts) {
     List<DocumentWrite> writes = new ArrayList<>();
     writes.add(new DocumentWrite(change.key(), found, Objects.requireNonNull(update.text())));
-    writes.addAll(besides.writes());
+    if (besides.rear() != null) {
+      writes.add(besides.rear());
+    }
+    int before = writes.size();
+    writes.addAll(besides.notes());
     return CompletionStages.start(() -> documents.compareAndSetAll(writes))
         .handle(
             (written, failure) -> {
               for (int i = 1; i < writes.size(); i++) {
                 remember(writes.get(i).key(), written == null ? null : written.get(i).stands());
               }
-              besides.ended().accept(written == null ? null : written.subList(1, writes.size()));
+              besides
+                  .ended()
+                  .accept(written == null ? null : written.subList(before, writes.size()));
               if (written != null) {
                 return written(change, update, written.get(0), conflicts);
+              } else if (besides.takesNotes() && isTooLarge(failure)) {
+                // The step is taken again, and later without the notes.
+                return again(change, null, conflicts + 1);
               }
-              // The step is taken again, and later without the other documents.
-              return isTooLarge(failure)
-                  ? again(change, null, conflicts + 1)
-                  : CompletableFuture.<T>failedFuture(CompletionStages.cause(failure));
+              SmallerStep<T> smaller = update.smaller();
+              return smaller == null
+                  ? CompletableFuture.<T>failedFuture(CompletionStages.cause(failure))
+                  : failed(change, smaller, failure, conflicts);
             })
         .thenCompose(Function.identity());
   }

@@ -1,6 +1,7 @@
 package io.mortise.support.document;
 
 import io.mortise.LockName;
+import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
@@ -8,32 +9,52 @@ import io.mortise.spi.Reply.EndReason;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
+import io.mortise.support.document.DocumentUpdater.JoinedWrites;
+import io.mortise.support.document.DocumentUpdater.SmallerStep;
 import io.mortise.support.document.DocumentUpdater.Update;
+import io.mortise.support.document.LongQueues.Newcomers;
 import io.mortise.support.document.SessionDocuments.ChangeKind;
 import io.mortise.support.document.SessionDocuments.ChangeOutcome;
 import io.mortise.support.document.SessionDocuments.JoinedNotes;
 import io.mortise.support.document.SessionDocuments.KnownSessions;
 import io.mortise.support.document.SessionDocuments.SessionReader;
+import io.mortise.support.document.VersionedDocuments.DocumentWrite;
 import io.mortise.support.document.VersionedDocuments.VersionedText;
 import io.mortise.support.table.DocumentCodec;
 import io.mortise.support.table.LockDocument;
 import io.mortise.support.table.LockStep;
 import io.mortise.support.table.LockStep.StepResult;
 import io.mortise.support.table.LockTable;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BiPredicate;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Takes steps of locks on their documents, with all consequences. Thread-safe. */
-record LockUpdater(SessionDocuments sessions) {
+record LockUpdater(SessionDocuments sessions, LongQueues queues) {
   static final String PREFIX = "lock/";
+
+  /** Tries to add newcomers to the rear of a queue, before they are added to the whole queue. */
+  private static final int TRIES_AT_REAR = 3;
 
   /** Between two looks, where a waiter queues after it has left its note. */
   private static final int PAUSE_MILLIS = 4;
+
+  LockUpdater(SessionDocuments sessions) {
+    this(
+        sessions,
+        new LongQueues(
+            sessions.updater(),
+            sessions.observer() != null && sessions.updater().documents().writesTogether()));
+  }
 
   /** One call of the lock table. */
   interface TableStep<T> {
@@ -48,6 +69,9 @@ record LockUpdater(SessionDocuments sessions) {
    * @param mostServed the most waiters that may be granted the lock
    * @param isOfSession whether it takes requests of a session: those rely on sessions that this
    *     process remembers as alive, and leave notes together with the lock. An eviction does not
+   * @param needsWhole selects replies about a lock's document as found that are valid only if that
+   *     has the whole queue
+   * @param newcomers receives those that are to wait in the rear of a long queue after the step
    */
   private record Step<T>(
       LockName name,
@@ -55,17 +79,36 @@ record LockUpdater(SessionDocuments sessions) {
       TableStep<T> onTable,
       Predicate<T> mustWrite,
       int mostServed,
-      boolean isOfSession) {
+      boolean isOfSession,
+      BiPredicate<LockDocument, T> needsWhole,
+      AtomicReference<Newcomers> newcomers) {
     Step(LockName name, TableStep<T> onTable) {
-      this(name, new KnownSessions(), onTable, reply -> false, LockTable.STEPS, false);
+      this(
+          name,
+          new KnownSessions(),
+          onTable,
+          reply -> false,
+          LockTable.STEPS,
+          false,
+          (lock, reply) -> true,
+          new AtomicReference<>(Newcomers.NONE));
     }
 
     /** The same step with half as many grants, for a document that has to grow less. */
     Step<T> servingHalf(int granted) {
       int fewer = Math.min(granted, mostServed) / 2;
-      return new Step<>(name, known, onTable, mustWrite, fewer, isOfSession);
+      return new Step<>(name, known, onTable, mustWrite, fewer, isOfSession, needsWhole, newcomers);
     }
   }
+
+  /**
+   * A lock as a step finds it.
+   *
+   * @param lock null if there is none
+   * @param rear null if the step is one of the lock's own document
+   */
+  private record FoundLock(
+      VersionedText found, @Nullable LockDocument lock, @Nullable VersionedText rear) {}
 
   /** Takes a step outside any session: a step of an operator, or of a sweep. */
   <T> CompletionStage<T> step(LockName name, TableStep<T> onTable) {
@@ -105,6 +148,11 @@ record LockUpdater(SessionDocuments sessions) {
    */
   CompletionStage<List<Reply>> requests(
       LockName name, Supplier<List<Request>> open, KnownSessions known) {
+    return requests(name, open, known, 0);
+  }
+
+  private CompletionStage<List<Reply>> requests(
+      LockName name, Supplier<List<Request>> open, KnownSessions known, int triedAtRear) {
     TableStep<List<Reply>> onTable =
         (table, now) -> open.get().stream().map(request -> table.apply(request, now)).toList();
     // Another request of the ended attempt may be in flight.
@@ -112,10 +160,77 @@ record LockUpdater(SessionDocuments sessions) {
         replies ->
             sessions.observer() != null
                 && replies.stream().anyMatch(reply -> reply instanceof Reply.Ended);
-    Step<List<Reply>> step = new Step<>(name, known, onTable, mustWrite, LockTable.STEPS, true);
+    BiPredicate<LockDocument, List<Reply>> needsWhole =
+        (lock, replies) ->
+            triedAtRear >= TRIES_AT_REAR
+                || (updater().rules().endsInWholeQueue()
+                    && replies.stream()
+                        .anyMatch(
+                            reply -> reply instanceof Reply.Ended && !lock.knows(reply.attempt())));
+    AtomicReference<Newcomers> newcomers = new AtomicReference<>(Newcomers.NONE);
+    Step<List<Reply>> step =
+        new Step<>(name, known, onTable, mustWrite, LockTable.STEPS, true, needsWhole, newcomers);
     return updater()
         .updateRemembered(key(name), found -> first(step, found), found -> prepare(step, found))
-        .thenCompose(this::finish);
+        .thenCompose(this::finish)
+        .thenCompose(replies -> addToRear(name, newcomers.get(), replies, known, triedAtRear));
+  }
+
+  /** Adds the newcomers of a step that was written. A failure is theirs alone. */
+  private CompletionStage<List<Reply>> addToRear(
+      LockName name,
+      Newcomers newcomers,
+      List<Reply> replies,
+      KnownSessions known,
+      int triedAtRear) {
+    if (newcomers.requests().isEmpty()) {
+      return CompletableFuture.completedFuture(replies);
+    }
+    List<Request> requests = List.copyOf(newcomers.requests());
+    return CompletionStages.start(() -> queues.add(name, newcomers))
+        .thenCompose(
+            ahead ->
+                ahead == null
+                    ? requests(name, () -> requests, known, triedAtRear + 1)
+                    : CompletableFuture.completedFuture(queued(newcomers, replies, ahead)))
+        .exceptionally(
+            failure ->
+                requests.stream()
+                    .<Reply>map(
+                        request ->
+                            new Reply.Failed(
+                                request.attempt(), true, CompletionStages.cause(failure)))
+                    .toList())
+        .thenApply(
+            later ->
+                replies.stream()
+                    .map(
+                        reply ->
+                            later.stream()
+                                .filter(each -> each.attempt().equals(reply.attempt()))
+                                .findFirst()
+                                .orElse(reply))
+                    .toList());
+  }
+
+  /** The replies to newcomers, which stand behind more waiters than those of their step. */
+  private static List<Reply> queued(Newcomers newcomers, List<Reply> replies, List<Integer> ahead) {
+    Map<AttemptId, Integer> places = new HashMap<>();
+    for (int i = 0; i < ahead.size(); i++) {
+      places.put(newcomers.requests().get(i).attempt(), ahead.get(i));
+    }
+    return replies.stream()
+        .filter(Reply.Queued.class::isInstance)
+        .map(Reply.Queued.class::cast)
+        .filter(reply -> places.containsKey(reply.attempt()))
+        .<Reply>map(
+            reply ->
+                new Reply.Queued(
+                    reply.attempt(),
+                    places.get(reply.attempt()),
+                    reply.holder(),
+                    reply.retryAfter()))
+        .toList();
   }
 
   /**
@@ -180,7 +295,7 @@ record LockUpdater(SessionDocuments sessions) {
     }
   }
 
-  private static String key(LockName name) {
+  static String key(LockName name) {
     return PREFIX + name.value();
   }
 
@@ -197,11 +312,21 @@ record LockUpdater(SessionDocuments sessions) {
         && sessions.addRemembered(step.known(), id -> mayRemember(step, document, id))) {
       result = apply(step, document, found, now);
     }
-    if (step.known().isIncomplete()) {
+    if (step.known().isIncomplete() || needsWhole(step, document, result)) {
       return null;
     }
-    Update<StepResult<T>> update = update(step, result, found, now);
+    Update<StepResult<T>> update = update(step, result, new FoundLock(found, document, null), now);
     return update.besides() == null && !notes(result, true).isEmpty() ? null : update;
+  }
+
+  /** Whether the step has to be taken with all waiters of a long queue. */
+  private <T> boolean needsWhole(
+      Step<T> step, @Nullable LockDocument document, StepResult<T> result) {
+    LockDocument next = result.document();
+    if (document == null || document.split() == 0) {
+      return next != null && queues.isTooLong(next);
+    }
+    return queues.needsRear(document, next) || step.needsWhole().test(document, result.reply());
   }
 
   /**
@@ -221,7 +346,24 @@ record LockUpdater(SessionDocuments sessions) {
    */
   private <T> CompletionStage<@Nullable Update<StepResult<T>>> prepare(
       Step<T> step, VersionedText found) {
-    LockDocument document = decode(step, found);
+    return prepare(step, new FoundLock(found, decode(step, found), null));
+  }
+
+  private <T> CompletionStage<@Nullable Update<StepResult<T>>> prepareWhole(
+      Step<T> step, VersionedText found, LockDocument document) {
+    return queues
+        .wholeToWrite(found, document)
+        .thenCompose(
+            whole ->
+                whole == null
+                    ? CompletableFuture.completedFuture(null)
+                    : prepare(step, new FoundLock(found, whole.lock(), whole.rear())));
+  }
+
+  private <T> CompletionStage<@Nullable Update<StepResult<T>>> prepare(
+      Step<T> step, FoundLock lock) {
+    VersionedText found = lock.found();
+    LockDocument document = lock.lock();
     long now = now();
     if (step.isOfSession()) {
       step.known().forgetAlive();
@@ -234,9 +376,12 @@ record LockUpdater(SessionDocuments sessions) {
         .withSessions(reader, step.known(), unused -> apply(step, document, found, now))
         .thenCompose(
             result -> {
+              if (lock.rear() == null && document != null && needsWhole(step, document, result)) {
+                return prepareWhole(step, found, document);
+              }
               List<SessionNotification> before = notes(result, true);
-              Update<StepResult<T>> update = update(step, result, found, now);
-              if (update.besides() != null || step.known().hasLeft(before)) {
+              Update<StepResult<T>> update = update(step, result, lock, now);
+              if (step.known().hasLeft(before) || leavesNotes(update)) {
                 return CompletableFuture.completedFuture(update);
               }
               return sessions
@@ -248,7 +393,7 @@ record LockUpdater(SessionDocuments sessions) {
                           return CompletableFuture.completedFuture(null);
                         }
                         step.known().addLeft(before);
-                        return prepare(step, found);
+                        return prepare(step, lock);
                       });
             });
   }
@@ -292,42 +437,62 @@ record LockUpdater(SessionDocuments sessions) {
     }
   }
 
-  /** The write of a step, together with its notes if that is possible. */
-  private <T> Update<StepResult<T>> update(
-      Step<T> step, StepResult<T> result, VersionedText found, long now) {
-    Update<StepResult<T>> update = update(step, result);
-    JoinedNotes joined =
-        step.isOfSession() && update.changed() && update.text() != null && found.text() != null
-            ? sessions.join(step.known(), result.notifications(), result.obsolete(), now)
-            : null;
-    return joined == null
-        ? update
-        : new Update<>(
-            true,
-            update.text(),
-            new StepResult<>(
-                result.document(), result.changed(), result.reply(), joined.apart(), List.of()),
-            update.smaller(),
-            joined.writes());
+  /** Whether the update's write takes its notes along. */
+  private static boolean leavesNotes(Update<?> update) {
+    JoinedWrites besides = update.besides();
+    return besides != null && besides.takesNotes();
   }
 
-  private <T> Update<StepResult<T>> update(Step<T> step, StepResult<T> result) {
+  /** The write of a step, together with its notes if that is possible. */
+  private <T> Update<StepResult<T>> update(
+      Step<T> step, StepResult<T> taken, FoundLock lock, long now) {
+    StepResult<T> result = toWrite(step, taken, lock);
     LockDocument next = result.document();
-    int granted = granted(result);
+    DocumentWrite rear =
+        lock.rear() == null || next == null || !result.changed()
+            ? null
+            : queues.split(next, lock.rear());
+    JoinedNotes joined =
+        step.isOfSession() && result.changed() && next != null && lock.found().text() != null
+            ? sessions.join(step.known(), result.notifications(), result.obsolete(), now)
+            : null;
+    return new Update<>(
+        result.changed(),
+        result.changed() && next != null ? DocumentCodec.encode(next) : null,
+        joined == null
+            ? result
+            : new StepResult<>(next, true, result.reply(), joined.apart(), List.of()),
+        smaller(step, result),
+        JoinedWrites.of(rear, joined == null ? null : joined.writes()));
+  }
+
+  /** The result of a step with the document that it writes. */
+  private <T> StepResult<T> toWrite(Step<T> step, StepResult<T> result, FoundLock lock) {
+    LockDocument next = result.document();
     boolean changed = result.changed();
+    step.newcomers().set(Newcomers.NONE);
     if (!changed && step.mustWrite().test(result.reply())) {
       // An earlier acquire that arrives later finds another version.
       next = next == null ? new LockDocument(step.name(), Mode.SHARERS) : next;
       changed = true;
+    } else if (next == null && lock.rear() != null) {
+      // The rear has to be closed first.
+      next = Objects.requireNonNull(lock.lock()).joined(new LockDocument(step.name(), 1));
+    } else if (next != null && next.split() != 0) {
+      LockDocument before = Objects.requireNonNull(lock.lock());
+      step.newcomers()
+          .set(new Newcomers(next.split(), before.queued(), next.removeNewcomers(before)));
+      changed &= !next.isLike(before);
     }
-    return new Update<>(
-        changed,
-        changed && next != null ? DocumentCodec.encode(next) : null,
-        result,
-        granted == 0
-            ? null
-            : found -> prepare(step.servingHalf(granted), found).thenApply(LockUpdater::unlessFree),
-        null);
+    return new StepResult<>(
+        next, changed, result.reply(), result.obsolete(), result.notifications());
+  }
+
+  private <T> @Nullable SmallerStep<StepResult<T>> smaller(Step<T> step, StepResult<T> result) {
+    int granted = granted(result);
+    return granted == 0
+        ? null
+        : found -> prepare(step.servingHalf(granted), found).thenApply(LockUpdater::unlessFree);
   }
 
   /** Null if a free lock would stay free while its waiters are answered that it is busy. */

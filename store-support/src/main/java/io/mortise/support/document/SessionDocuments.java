@@ -57,8 +57,8 @@ final class SessionDocuments {
   /** After so many failed comparisons a step leaves its notes apart from its lock. */
   private static final int CONFLICTS_OF_JOINED = 3;
 
-  /** The most sessions that a lock's write takes along. */
-  private static final int MOST_JOINED = 7;
+  /** The most sessions that a write of a lock, and of its later waiters, takes along. */
+  private static final int MOST_JOINED = 6;
 
   private final DocumentUpdater updater;
   private final @Nullable ClocklessExpiry observer;

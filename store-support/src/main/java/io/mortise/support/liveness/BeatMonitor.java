@@ -34,6 +34,7 @@ public final class BeatMonitor<K> {
   private static final long RATES = 1_000;
 
   private final Ticker ticker;
+  private final boolean rising;
   private final ReentrantLock guard = new ReentrantLock();
   private final Map<K, BeatObservation> observations;
 
@@ -52,11 +53,12 @@ public final class BeatMonitor<K> {
 
   /** A monitor that has seen no beat. */
   public BeatMonitor(Ticker ticker) {
-    this(ticker, MOST);
+    this(ticker, MOST, false);
   }
 
-  private BeatMonitor(Ticker ticker, int most) {
+  private BeatMonitor(Ticker ticker, int most, boolean rising) {
     this.ticker = ticker;
+    this.rising = rising;
     this.observations = BoundedMap.ofLastUsed(most);
   }
 
@@ -66,7 +68,15 @@ public final class BeatMonitor<K> {
    * only by the number of sessions: some 200 bytes for each that stands.
    */
   public static <K> BeatMonitor<K> ofRounds(Ticker ticker) {
-    return new BeatMonitor<>(ticker, Integer.MAX_VALUE);
+    return new BeatMonitor<>(ticker, Integer.MAX_VALUE, false);
+  }
+
+  /**
+   * A monitor of beats that only rise. A lower one comes from an outdated reading: it does not
+   * count as a change, and tells the time of the highest.
+   */
+  public static <K> BeatMonitor<K> ofRising(Ticker ticker) {
+    return new BeatMonitor<>(ticker, MOST, true);
   }
 
   /** Ends a round: forgets sessions whose beats were not read in it. */
@@ -91,7 +101,8 @@ public final class BeatMonitor<K> {
     try {
       long now = ticker.nanos();
       BeatObservation observation = observations.get(session);
-      if (observation == null || observation.beat() != beat) {
+      if (observation == null
+          || (rising ? observation.beat() < beat : observation.beat() != beat)) {
         observation = new BeatObservation(beat, now, ttl.toNanos() + ttl.toNanos() / RATES, round);
         observations.put(session, observation);
       } else if (observation.round() != round) {

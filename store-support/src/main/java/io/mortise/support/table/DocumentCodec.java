@@ -54,6 +54,9 @@ public final class DocumentCodec {
   public static String encode(LockDocument lock) {
     DocumentLines lines = new DocumentLines();
     lines.add(LOCK, lock.capacity, lock.lastToken, lock.nextTicket, lock.shutUntil, lock.touched);
+    if (lock.split != 0) {
+      lines.add("split", lock.split);
+    }
     EndedAttempt end = lock.lastEnd;
     if (end != null) {
       lines.add("end", end.attempt().encoded(), end.was(), end.how());
@@ -139,6 +142,10 @@ public final class DocumentCodec {
 
   private static void decodePart(LockDocument lock, Fields fields) {
     String part = fields.text();
+    if (part.equals("split")) {
+      lock.split = fields.number(1, HIGHEST_COUNT);
+      return;
+    }
     AttemptId attempt = fields.attempt();
     if (part.equals("end")) {
       lock.lastEnd = new EndedAttempt(attempt, AttemptState.valueOf(fields.text()), fields.end());

@@ -35,6 +35,12 @@ public final class LockDocument extends LockRecord {
   /** In a clockless store: the ended holds whose at-least times keep the lock shut. */
   final Map<AttemptId, AtLeastTime> shutBy = new LinkedHashMap<>();
 
+  /**
+   * Names the split of the queue, if its later waiters stand in a document of their own; else 0.
+   * The two belong together if both name the same split.
+   */
+  long split;
+
   /** The maximum number of waiters that are shown. */
   private static final int SHOWN = 1000;
 
@@ -59,7 +65,98 @@ public final class LockDocument extends LockRecord {
     copy.ends.putAll(ends);
     copy.shutBy.putAll(shutBy);
     copy.dirty = dirty;
+    copy.split = split;
     return copy;
+  }
+
+  /** See {@link #splitOff}; 0 if all waiters are here. */
+  public long split() {
+    return split;
+  }
+
+  /** The number of waiters in this document. */
+  public int queued() {
+    return queue.size();
+  }
+
+  /** Whether the attempt holds the lock or waits for it, as far as this document tells. */
+  public boolean knows(AttemptId attempt) {
+    return holders.containsKey(attempt) || tickets.containsKey(attempt);
+  }
+
+  /** Whether it differs from another state of the same lock at most in the time of its last use. */
+  public boolean isLike(LockDocument other) {
+    LockDocument same = copy();
+    same.touched = other.touched;
+    return DocumentCodec.encode(same).equals(DocumentCodec.encode(other));
+  }
+
+  /** Whether each holder is one that the other document knows. */
+  public boolean isHeldOnlyByThoseOf(LockDocument other) {
+    return holders.keySet().stream().allMatch(other::knows);
+  }
+
+  /** The same lock with the waiters of another document behind its own. */
+  public LockDocument joined(LockDocument rear) {
+    LockDocument whole = copy();
+    whole.split = 0;
+    rear.queue.values().forEach(whole::queue);
+    whole.nextTicket = Math.max(nextTicket, rear.nextTicket);
+    return whole;
+  }
+
+  private void queue(WaiterEntry waiter) {
+    if (!knows(waiter.attempt())) {
+      queue.put(waiter.ticket(), waiter);
+      tickets.put(waiter.attempt(), waiter.ticket());
+      waiters++;
+    }
+  }
+
+  /**
+   * Adds a waiter behind the others, unless its attempt is there; returns how many stand ahead of
+   * it.
+   */
+  public int queue(Request.Acquire request, long now) {
+    Long ticket = tickets.get(request.attempt());
+    if (ticket == null) {
+      ticket = nextTicket++;
+      queue(new WaiterEntry(request, ticket, now));
+    }
+    return queue.headMap(ticket).size();
+  }
+
+  /**
+   * Moves all but the first waiters into a document that is returned.
+   *
+   * @param id names the split, and was not used for an earlier one of this lock; 0 if all waiters
+   *     stay
+   */
+  public LockDocument splitOff(int kept, long id) {
+    LockDocument rear = new LockDocument(name, capacity);
+    rear.nextTicket = nextTicket;
+    rear.touched = touched;
+    rear.split = id;
+    split = id;
+    if (id != 0) {
+      queue.values().stream().skip(kept).toList().forEach(rear::queue);
+      rear.queue.values().forEach(this::remove);
+    }
+    return rear;
+  }
+
+  /** Removes the waiters that have come since another state of this lock, and returns them. */
+  public List<Request.Acquire> removeNewcomers(LockDocument before) {
+    List<WaiterEntry> newcomers = List.copyOf(queue.tailMap(before.nextTicket).values());
+    newcomers.forEach(this::remove);
+    nextTicket = before.nextTicket;
+    return newcomers.stream().map(WaiterEntry::request).toList();
+  }
+
+  private void remove(WaiterEntry waiter) {
+    queue.remove(waiter.ticket());
+    tickets.remove(waiter.attempt());
+    waiters--;
   }
 
   @Override

@@ -23,7 +23,10 @@ public final class DocumentStoreOpener {
     COUNTS_RENEWALS,
     COUNTS_FROM_VERSION,
     COUNTS_FROM_LAST_START,
-    COUNTS_FROM_FIRST_SIGHT
+    COUNTS_FROM_FIRST_SIGHT,
+    COMPARES_SPLITS,
+    ENDS_IN_WHOLE_QUEUE,
+    BRINGS_REAR_FORWARD
   }
 
   /**
@@ -104,6 +107,26 @@ public final class DocumentStoreOpener {
     @Override
     boolean countsFromFirstSight() {
       return missing != MissingRule.COUNTS_FROM_FIRST_SIGHT;
+    }
+
+    @Override
+    int mostInFront() {
+      return 2;
+    }
+
+    @Override
+    boolean comparesSplits() {
+      return missing != MissingRule.COMPARES_SPLITS;
+    }
+
+    @Override
+    boolean endsInWholeQueue() {
+      return missing != MissingRule.ENDS_IN_WHOLE_QUEUE;
+    }
+
+    @Override
+    boolean bringsRearForward() {
+      return missing != MissingRule.BRINGS_REAR_FORWARD;
     }
 
     @Override

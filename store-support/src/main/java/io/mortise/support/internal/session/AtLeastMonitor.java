@@ -11,7 +11,7 @@ import java.time.Duration;
  *
  * <p>An at-least time belongs to an attempt and a start of it, and keeps both when the hold ends.
  * Other changes of the lock's record do not restart it, and an observer that has seen the hold goes
- * on counting.
+ * on counting. An earlier start may be met again, in a remembered document: it counts for nothing.
  */
 public final class AtLeastMonitor {
   private static final Duration TAKEN_BACK = Duration.ofMillis(1);
@@ -20,12 +20,13 @@ public final class AtLeastMonitor {
 
   /** A monitor that knows of no time. */
   public AtLeastMonitor(Ticker ticker) {
-    this.starts = new BeatMonitor<>(ticker);
+    this.starts = BeatMonitor.ofRising(ticker);
   }
 
   /**
    * Records an at-least time that was read, or whose start was written, just now.
    *
+   * @param start counts how often the time was started
    * @return how long it goes on; zero for a millisecond, which takes a time back. A process that
    *     meets the lock once would find it shut
    */

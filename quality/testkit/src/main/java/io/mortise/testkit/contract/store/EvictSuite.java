@@ -17,6 +17,8 @@ import io.mortise.testkit.RerunIfPaused;
 import io.mortise.testkit.SessionDriver;
 import io.mortise.testkit.StoreUnderTest;
 import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -132,6 +134,19 @@ class EvictSuite extends StoreSuite {
     assertThat(only(SessionNotification.HoldGranted.class, b.notifications()))
         .extracting(SessionNotification::attempt)
         .containsExactly(waiter);
+  }
+
+  @Test
+  void givenLongQueue_whenItsLastWaiterIsEvicted_thenTheOthersKeepTheirPlaces() {
+    needs(Capability.QUEUE);
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    a.hold(LOCK, EX);
+    List<AttemptId> queue = Stream.generate(() -> b.queued(LOCK, EX)).limit(50).toList();
+    AttemptId last = queue.get(49);
+    assertEnded(breakUp(last), AttemptState.WAITING, EndReason.EVICTED);
+    assertRefused(b.enqueue(LOCK, last, EX), RefusalReason.EVICTED);
+    assertThat(waiters(LOCK)).containsExactlyElementsOf(queue.subList(0, 49));
   }
 
   @Test

@@ -16,6 +16,8 @@ import io.mortise.testkit.RecordingConsumer;
 import io.mortise.testkit.SessionDriver;
 import io.mortise.testkit.StoreUnderTest;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -24,6 +26,9 @@ import org.junit.jupiter.api.Test;
 class QueueSuite extends StoreSuite {
   /** Earlier than all other ends, and later than the end of any test. */
   private static final Duration SOON = Duration.ofSeconds(30);
+
+  /** More waiters than one document of a store of documents has. */
+  private static final int MANY = 70;
 
   QueueSuite(StoreUnderTest under) {
     super(under);
@@ -293,6 +298,87 @@ class QueueSuite extends StoreSuite {
     AttemptId waiter = b.queued(LOCK, EX);
     b.close();
     assertRefused(b.enqueue(LOCK, waiter, EX), RefusalReason.SESSION_GONE);
+  }
+
+  /** Queues as many waiters of two processes in turns, and returns them in order. */
+  private static List<AttemptId> longQueue(SessionDriver b, SessionDriver c) {
+    List<AttemptId> queue = new ArrayList<>();
+    for (int i = 0; i < MANY; i++) {
+      SessionDriver next = i % 2 == 0 ? b : c;
+      AttemptId attempt = next.attempt();
+      assertThat(queued(next.enqueue(LOCK, attempt, EX)).ahead()).isGreaterThanOrEqualTo(i);
+      queue.add(attempt);
+    }
+    return queue;
+  }
+
+  @Test
+  void givenLongQueue_whenEachReleases_thenTheyHoldInTheOrderInWhichTheyCame() {
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    SessionDriver c = session("c");
+    AttemptId holder = a.hold(LOCK, EX).attempt();
+    List<AttemptId> queue = longQueue(b, c);
+    assertThat(waiters(LOCK)).containsExactlyElementsOf(queue);
+
+    a.end(LOCK, holder);
+    for (int i = 0; i < MANY; i++) {
+      SessionDriver next = i % 2 == 0 ? b : c;
+      granted(next.enqueue(LOCK, queue.get(i), EX));
+      if (i == MANY / 2) {
+        queue.add(a.queued(LOCK, EX));
+        assertThat(waiters(LOCK)).containsExactlyElementsOf(queue.subList(i + 1, MANY + 1));
+      }
+      assertEnded(next.end(LOCK, queue.get(i)), AttemptState.HELD, EndReason.RELEASED);
+    }
+    assertThat(holders(LOCK)).containsExactly(queue.get(MANY));
+    a.end(LOCK, queue.get(MANY));
+    assertFree(LOCK, b);
+  }
+
+  @Test
+  @Tag("cancelled-waiter-leaves-no-trace")
+  void givenLongQueue_whenSomeGiveUp_thenNothingOfThemIsLeft_andTheOthersKeepTheirPlaces() {
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    SessionDriver c = session("c");
+    AttemptId holder = a.hold(LOCK, EX).attempt();
+    List<AttemptId> queue = longQueue(b, c);
+    List<AttemptId> left = new ArrayList<>(queue);
+    for (int i : List.of(MANY - 1, 1, MANY / 2, 0, MANY - 2, 3, MANY / 2 + 5)) {
+      SessionDriver owner = i % 2 == 0 ? b : c;
+      queued(owner.enqueue(LOCK, queue.get(i), EX));
+      assertEnded(owner.end(LOCK, queue.get(i)), AttemptState.WAITING, EndReason.RELEASED);
+      assertRefused(owner.enqueue(LOCK, queue.get(i), EX), RefusalReason.ENDED);
+      left.remove(queue.get(i));
+      assertThat(waiters(LOCK)).containsExactlyElementsOf(left);
+    }
+    a.end(LOCK, holder);
+    for (AttemptId next : left) {
+      SessionDriver owner = next.session().equals(b.session().id()) ? b : c;
+      granted(owner.enqueue(LOCK, next, EX));
+      owner.end(LOCK, next);
+    }
+    assertFree(LOCK, a);
+  }
+
+  @Test
+  void givenLongQueue_whenAllFit_thenTheyHoldTogether() {
+    needs(Capability.SHARED);
+    needsProofs();
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    AttemptId holder = a.hold(LOCK, EX).attempt();
+    List<AttemptId> queue = new ArrayList<>();
+    for (int i = 0; i < MANY; i++) {
+      queue.add(b.queued(LOCK, SH));
+    }
+    Reply.Ended ended = (Reply.Ended) a.ask(new Request.Abandon(LOCK, holder));
+    for (int steps = 1; ended.more() && steps < 20; steps++) {
+      ended = (Reply.Ended) a.ask(new Request.Abandon(LOCK, holder));
+    }
+    assertThat(holders(LOCK)).containsExactlyInAnyOrderElementsOf(queue);
+    assertThat(waiters(LOCK)).isEmpty();
   }
 
   @Test

@@ -1,0 +1,196 @@
+package io.mortise.support.document;
+
+import io.mortise.LockName;
+import io.mortise.spi.Request;
+import io.mortise.support.document.DocumentUpdater.Update;
+import io.mortise.support.document.VersionedDocuments.DocumentWrite;
+import io.mortise.support.document.VersionedDocuments.VersionedText;
+import io.mortise.support.table.DocumentCodec;
+import io.mortise.support.table.LockDocument;
+import io.mortise.support.table.LockRecord;
+import io.mortise.support.table.LockTable;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Long queues, where a server writes several documents together: the lock's document has the first
+ * waiters, and another one, the <i>rear</i>, has the later ones. A newcomer writes the rear, a
+ * release the lock: they do not fail each other's writes, and neither writes the whole queue.
+ *
+ * <p><b>Split.</b> The lock's document and the rear name the split that they belong to. A split is
+ * named by the version of the rear that it has written over, so each is another one. All steps that
+ * are not of these two kinds join both documents, apply to the whole queue, and write both in one
+ * transaction: as a new split, or with all waiters back in the lock's document.
+ *
+ * <p><b>No attempt stands twice.</b> A newcomer is added to the rear of the split in which the
+ * lock's document did not know it: no waiter has moved between the two reads. The end of an attempt
+ * that the lock's document does not know writes both, so that no acquire sent before can follow.
+ *
+ * <p><b>Progress.</b> While there is a split, the lock's document has a waiter, whose polls and
+ * grants bring the rear forward. Thread-safe.
+ *
+ * @param splits whether queues are split: if versions are numbers, and written together
+ */
+record LongQueues(DocumentUpdater updater, boolean splits) {
+  static final String PREFIX = "rear/";
+
+  /**
+   * Acquires that are to wait in the rear.
+   *
+   * @param split in which the lock's document does not know them
+   * @param inFront the number of waiters in the lock's document
+   */
+  record Newcomers(long split, int inFront, List<Request.Acquire> requests) {
+    static final Newcomers NONE = new Newcomers(0, 0, List.of());
+  }
+
+  /** The rear as it was found, and the lock with all its waiters. */
+  record WholeQueue(VersionedText rear, LockDocument lock) {}
+
+  private static String key(LockName name) {
+    return PREFIX + name.value();
+  }
+
+  /** Whether a lock's later waiters are to move into the rear. */
+  boolean isTooLong(LockDocument lock) {
+    return lock.split() == 0 && splits && lock.queued() > updater.rules().mostInFront();
+  }
+
+  /**
+   * Whether a step on a split queue, which was taken without the rear, is one of all waiters.
+   *
+   * @param next the lock's document after the step; null for none
+   */
+  boolean needsRear(LockDocument lock, @Nullable LockDocument next) {
+    boolean fewLeft = lock.queued() <= updater.rules().mostInFront() / 4;
+    return next == null
+        || (updater.rules().bringsRearForward() && (fewLeft || next.queued() == 0))
+        || !next.isHeldOnlyByThoseOf(lock);
+  }
+
+  /**
+   * Joins a lock's document with the rear.
+   *
+   * @return null if the lock's document has changed since it was found
+   */
+  CompletionStage<@Nullable WholeQueue> whole(VersionedText found, LockDocument lock) {
+    return updater.documents().read(key(lock.name)).thenCompose(rear -> join(found, lock, rear));
+  }
+
+  private CompletionStage<@Nullable WholeQueue> join(
+      VersionedText found, LockDocument lock, VersionedText rear) {
+    LockDocument later = DocumentCodec.decode(lock.name, rear.text());
+    if (lock.split() == 0) {
+      return completed(new WholeQueue(rear, lock));
+    } else if (later != null && lock.split() == later.split()) {
+      return completed(new WholeQueue(rear, lock.joined(later)));
+    }
+    // If the lock has not changed, somebody has removed or restored the rear alone.
+    LockDocument none = new LockDocument(lock.name, lock.capacity);
+    return updater
+        .documents()
+        .read(LockUpdater.key(lock.name))
+        .thenApply(
+            now ->
+                now.version().equals(found.version())
+                    ? new WholeQueue(rear, lock.joined(none))
+                    : null);
+  }
+
+  /** As {@link #whole}, with a rear that can be written together with the lock. */
+  CompletionStage<@Nullable WholeQueue> wholeToWrite(VersionedText found, LockDocument lock) {
+    return whole(found, lock)
+        .thenCompose(
+            whole ->
+                whole == null || whole.rear().text() != null
+                    ? completed(whole)
+                    : create(lock, whole.rear()).thenCompose(made -> whole(found, lock)));
+  }
+
+  private CompletionStage<?> create(LockDocument lock, VersionedText absent) {
+    LockDocument empty = new LockDocument(lock.name, lock.capacity);
+    return updater.documents().compareAndSet(key(lock.name), absent, DocumentCodec.encode(empty));
+  }
+
+  /** A lock with all its waiters, as it was listed or has become since; null if there is none. */
+  CompletionStage<@Nullable LockDocument> toShow(LockName name, VersionedText found) {
+    LockDocument lock = DocumentCodec.decode(name, found.text());
+    return lock == null || lock.split() == 0
+        ? completed(lock)
+        : whole(found, lock)
+            .thenCompose(
+                whole ->
+                    whole == null
+                        ? updater
+                            .documents()
+                            .read(LockUpdater.key(name))
+                            .thenCompose(now -> toShow(name, now))
+                        : completed(whole.lock()));
+  }
+
+  /**
+   * Moves the later waiters out of a lock's document, or lets all stay if they are few.
+   *
+   * @param rear is written over
+   * @return the write of the rear
+   */
+  DocumentWrite split(LockDocument lock, VersionedText rear) {
+    int most = updater.rules().mostInFront();
+    long id = lock.queued() <= most / 2 ? 0 : DocumentUpdater.number(rear, Long.MAX_VALUE);
+    LockDocument later = lock.splitOff(most, id);
+    return new DocumentWrite(key(lock.name), rear, DocumentCodec.encode(later));
+  }
+
+  /**
+   * Adds newcomers to the rear.
+   *
+   * @return how many waiters stand ahead of each; null if the split has ended
+   */
+  CompletionStage<@Nullable List<Integer>> add(LockName name, Newcomers newcomers) {
+    return updater.updateRemembered(
+        key(name),
+        found -> added(name, newcomers, found),
+        found -> completed(added(name, newcomers, found)));
+  }
+
+  private Update<@Nullable List<Integer>> added(
+      LockName name, Newcomers newcomers, VersionedText found) {
+    LockDocument rear = DocumentCodec.decode(name, found.text());
+    boolean isOther = rear != null && rear.split() != newcomers.split();
+    if (rear == null || (isOther && updater.rules().comparesSplits())) {
+      return new Update<>(false, null, null);
+    }
+    int before = rear.queued();
+    List<Integer> ahead =
+        newcomers.requests().stream()
+            .map(request -> newcomers.inFront() + rear.queue(request, updater.micros()))
+            .toList();
+    boolean changed = rear.queued() > before;
+    return new Update<>(changed, changed ? DocumentCodec.encode(rear) : null, ahead);
+  }
+
+  /**
+   * Removes the rear of a lock whose waiters have long been in its own document.
+   *
+   * @return {@link DocumentSweeper#NOT_THERE} if there is none
+   */
+  CompletionStage<Integer> sweep(LockName name) {
+    return updater.update(
+        key(name),
+        found -> {
+          LockDocument rear = DocumentCodec.decode(name, found.text());
+          if (rear == null) {
+            return completed(new Update<>(false, null, DocumentSweeper.NOT_THERE));
+          }
+          long idleSince = rear.touched + LockRecord.micros(LockTable.RETENTION);
+          boolean remove = rear.split() == 0 && idleSince <= updater.micros();
+          return completed(new Update<>(remove, null, remove ? 1 : 0));
+        });
+  }
+
+  private static <T> CompletionStage<T> completed(T value) {
+    return CompletableFuture.completedFuture(value);
+  }
+}
