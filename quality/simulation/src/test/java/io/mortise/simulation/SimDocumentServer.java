@@ -198,7 +198,7 @@ final class SimDocumentServer extends SimServer {
     } else if (key.startsWith(LOCK) && text != null) {
       LockName name = LockName.of(key.substring(LOCK.length()));
       if (hasClock) {
-        observeEnd(name, before, text.split("[\t\n]", -1));
+        observeEnds(name, before, text);
       }
       text.lines().skip(1).forEach(line -> observeLock(name, line.split("\t", -1)));
     } else if (key.startsWith(REAR) && text != null) {
@@ -220,13 +220,19 @@ final class SimDocumentServer extends SimServer {
     }
   }
 
-  /** The step that ends a hold may start its at-least time again before: the record says so. */
-  private void observeEnd(LockName name, @Nullable String before, String[] fields) {
-    boolean isShut = Long.parseLong(fields[4]) > Long.parseLong(fields[5]);
-    boolean hasEnd = fields.length > 7 && fields[6].equals("end");
-    if (isShut && hasEnd && before != null && before.contains("hold\t" + fields[7] + "\t")) {
-      invariantChecker.shut(name, AttemptId.parse(fields[7]), Long.parseLong(fields[4]));
+  /** The step that ends holds may start their at-least times again before: the record says so. */
+  private void observeEnds(LockName name, @Nullable String before, String text) {
+    String[] first = text.lines().findFirst().orElseThrow().split("\t", -1);
+    long shutUntil = Long.parseLong(first[4]);
+    if (before == null || shutUntil <= Long.parseLong(first[5])) {
+      return;
     }
+    before
+        .lines()
+        .filter(line -> line.startsWith("hold\t"))
+        .map(line -> line.split("\t", -1)[1])
+        .filter(attempt -> !text.contains("hold\t" + attempt + "\t"))
+        .forEach(attempt -> invariantChecker.shut(name, AttemptId.parse(attempt), shutUntil));
   }
 
   /** A line of a lock's document. */
