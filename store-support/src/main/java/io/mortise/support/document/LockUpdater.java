@@ -25,6 +25,7 @@ import io.mortise.support.table.LockDocument;
 import io.mortise.support.table.LockStep;
 import io.mortise.support.table.LockStep.StepResult;
 import io.mortise.support.table.LockTable;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -173,7 +174,10 @@ record LockUpdater(SessionDocuments sessions, LongQueues queues) {
     return updater()
         .updateRemembered(key(name), found -> first(step, found), found -> prepare(step, found))
         .thenCompose(this::finish)
-        .thenCompose(replies -> addToRear(name, newcomers.get(), replies, known, triedAtRear));
+        .thenCompose(
+            replies ->
+                addToRear(
+                    name, Objects.requireNonNull(newcomers.get()), replies, known, triedAtRear));
   }
 
   /** Adds the newcomers of a step that was written. A failure is theirs alone. */
@@ -190,47 +194,39 @@ record LockUpdater(SessionDocuments sessions, LongQueues queues) {
     return CompletionStages.start(() -> queues.add(name, newcomers))
         .thenCompose(
             ahead ->
-                ahead == null
-                    ? requests(name, () -> requests, known, triedAtRear + 1)
-                    : CompletableFuture.completedFuture(queued(newcomers, replies, ahead)))
+                ahead
+                    .<CompletionStage<List<Reply>>>map(
+                        places -> CompletableFuture.completedFuture(queued(replies, places)))
+                    .orElseGet(() -> requests(name, () -> requests, known, triedAtRear + 1)))
         .exceptionally(
             failure ->
                 requests.stream()
-                    .<Reply>map(
-                        request ->
-                            new Reply.Failed(
-                                request.attempt(), true, CompletionStages.cause(failure)))
+                    .<Reply>map(each -> failed(each, CompletionStages.cause(failure)))
                     .toList())
         .thenApply(
-            later ->
-                replies.stream()
-                    .map(
-                        reply ->
-                            later.stream()
-                                .filter(each -> each.attempt().equals(reply.attempt()))
-                                .findFirst()
-                                .orElse(reply))
-                    .toList());
+            ofNewcomers -> {
+              Map<AttemptId, Reply> later = new HashMap<>();
+              ofNewcomers.forEach(reply -> later.put(reply.attempt(), reply));
+              return replies.stream()
+                  .map(reply -> later.getOrDefault(reply.attempt(), reply))
+                  .toList();
+            });
   }
 
   /** The replies to newcomers, which stand behind more waiters than those of their step. */
-  private static List<Reply> queued(Newcomers newcomers, List<Reply> replies, List<Integer> ahead) {
-    Map<AttemptId, Integer> places = new HashMap<>();
-    for (int i = 0; i < ahead.size(); i++) {
-      places.put(newcomers.requests().get(i).attempt(), ahead.get(i));
+  private static List<Reply> queued(List<Reply> replies, Map<AttemptId, Integer> ahead) {
+    List<Reply> queued = new ArrayList<>();
+    for (Reply each : replies) {
+      Integer place = ahead.get(each.attempt());
+      if (place != null && each instanceof Reply.Queued reply) {
+        queued.add(new Reply.Queued(reply.attempt(), place, reply.holder(), reply.retryAfter()));
+      }
     }
-    return replies.stream()
-        .filter(Reply.Queued.class::isInstance)
-        .map(Reply.Queued.class::cast)
-        .filter(reply -> places.containsKey(reply.attempt()))
-        .<Reply>map(
-            reply ->
-                new Reply.Queued(
-                    reply.attempt(),
-                    places.get(reply.attempt()),
-                    reply.holder(),
-                    reply.retryAfter()))
-        .toList();
+    return queued;
+  }
+
+  private static Reply failed(Request request, Throwable cause) {
+    return new Reply.Failed(request.attempt(), true, cause);
   }
 
   /**

@@ -1,6 +1,7 @@
 package io.mortise.support.document;
 
 import io.mortise.LockName;
+import io.mortise.spi.AttemptId;
 import io.mortise.spi.Request;
 import io.mortise.support.document.DocumentUpdater.Update;
 import io.mortise.support.document.VersionedDocuments.DocumentWrite;
@@ -9,7 +10,10 @@ import io.mortise.support.table.DocumentCodec;
 import io.mortise.support.table.LockDocument;
 import io.mortise.support.table.LockRecord;
 import io.mortise.support.table.LockTable;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
@@ -117,17 +121,18 @@ record LongQueues(DocumentUpdater updater, boolean splits) {
   /** A lock with all its waiters, as it was listed or has become since; null if there is none. */
   CompletionStage<@Nullable LockDocument> toShow(LockName name, VersionedText found) {
     LockDocument lock = DocumentCodec.decode(name, found.text());
-    return lock == null || lock.split() == 0
-        ? completed(lock)
-        : whole(found, lock)
-            .thenCompose(
-                whole ->
-                    whole == null
-                        ? updater
-                            .documents()
-                            .read(LockUpdater.key(name))
-                            .thenCompose(now -> toShow(name, now))
-                        : completed(whole.lock()));
+    if (lock == null || lock.split() == 0) {
+      return LongQueues.<@Nullable LockDocument>completed(lock);
+    }
+    return whole(found, lock)
+        .thenCompose(
+            whole ->
+                whole == null
+                    ? updater
+                        .documents()
+                        .read(LockUpdater.key(name))
+                        .thenCompose(now -> toShow(name, now))
+                    : completed(whole.lock()));
   }
 
   /**
@@ -146,29 +151,30 @@ record LongQueues(DocumentUpdater updater, boolean splits) {
   /**
    * Adds newcomers to the rear.
    *
-   * @return how many waiters stand ahead of each; null if the split has ended
+   * @return how many waiters stand ahead of each; empty if the split has ended
    */
-  CompletionStage<@Nullable List<Integer>> add(LockName name, Newcomers newcomers) {
+  CompletionStage<Optional<Map<AttemptId, Integer>>> add(LockName name, Newcomers newcomers) {
     return updater.updateRemembered(
         key(name),
         found -> added(name, newcomers, found),
         found -> completed(added(name, newcomers, found)));
   }
 
-  private Update<@Nullable List<Integer>> added(
+  private Update<Optional<Map<AttemptId, Integer>>> added(
       LockName name, Newcomers newcomers, VersionedText found) {
     LockDocument rear = DocumentCodec.decode(name, found.text());
     boolean isOther = rear != null && rear.split() != newcomers.split();
     if (rear == null || (isOther && updater.rules().comparesSplits())) {
-      return new Update<>(false, null, null);
+      return new Update<>(false, null, Optional.empty());
     }
     int before = rear.queued();
-    List<Integer> ahead =
-        newcomers.requests().stream()
-            .map(request -> newcomers.inFront() + rear.queue(request, updater.micros()))
-            .toList();
+    Map<AttemptId, Integer> ahead = new HashMap<>();
+    for (Request.Acquire request : newcomers.requests()) {
+      int inRear = rear.queue(request, updater.micros());
+      ahead.put(request.attempt(), newcomers.inFront() + inRear);
+    }
     boolean changed = rear.queued() > before;
-    return new Update<>(changed, changed ? DocumentCodec.encode(rear) : null, ahead);
+    return new Update<>(changed, changed ? DocumentCodec.encode(rear) : null, Optional.of(ahead));
   }
 
   /**
@@ -190,7 +196,7 @@ record LongQueues(DocumentUpdater updater, boolean splits) {
         });
   }
 
-  private static <T> CompletionStage<T> completed(T value) {
+  private static <T extends @Nullable Object> CompletionStage<T> completed(T value) {
     return CompletableFuture.completedFuture(value);
   }
 }
