@@ -394,7 +394,7 @@ public final class DocumentStore implements LockStore {
     return locks
         .queues()
         .toShow(name, listed.found())
-        .thenCompose(lock -> view(lock, query, reader));
+        .thenCompose(lock -> view(lock.orElse(null), query, reader));
   }
 
   private CompletionStage<Optional<LockInfo>> view(

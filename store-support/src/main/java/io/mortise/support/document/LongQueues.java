@@ -118,11 +118,11 @@ record LongQueues(DocumentUpdater updater, boolean splits) {
     return updater.documents().compareAndSet(key(lock.name), absent, DocumentCodec.encode(empty));
   }
 
-  /** A lock with all its waiters, as it was listed or has become since; null if there is none. */
-  CompletionStage<@Nullable LockDocument> toShow(LockName name, VersionedText found) {
+  /** A lock with all its waiters, as it was listed or has become since; empty if there is none. */
+  CompletionStage<Optional<LockDocument>> toShow(LockName name, VersionedText found) {
     LockDocument lock = DocumentCodec.decode(name, found.text());
     if (lock == null || lock.split() == 0) {
-      return LongQueues.<@Nullable LockDocument>completed(lock);
+      return completed(Optional.ofNullable(lock));
     }
     return whole(found, lock)
         .thenCompose(
@@ -132,7 +132,7 @@ record LongQueues(DocumentUpdater updater, boolean splits) {
                         .documents()
                         .read(LockUpdater.key(name))
                         .thenCompose(now -> toShow(name, now))
-                    : completed(whole.lock()));
+                    : completed(Optional.of(whole.lock())));
   }
 
   /**
