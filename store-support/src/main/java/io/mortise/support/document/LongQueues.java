@@ -70,7 +70,7 @@ record LongQueues(DocumentUpdater updater, boolean splits) {
   boolean needsRear(LockDocument lock, @Nullable LockDocument next) {
     boolean fewLeft = lock.queued() <= updater.rules().mostInFront() / 4;
     return next == null
-        || (updater.rules().bringsRearForward() && (fewLeft || next.queued() == 0))
+        || (updater.rules().bringsRearForward() && (fewLeft || !next.hasWaiterOf(lock)))
         || !next.isHeldOnlyByThoseOf(lock);
   }
 

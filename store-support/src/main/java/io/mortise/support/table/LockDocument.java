@@ -91,6 +91,11 @@ public final class LockDocument extends LockRecord {
     return DocumentCodec.encode(same).equals(DocumentCodec.encode(other));
   }
 
+  /** Whether one of the other document's waiters is here. Newcomers have later tickets. */
+  public boolean hasWaiterOf(LockDocument before) {
+    return !queue.headMap(before.nextTicket).isEmpty();
+  }
+
   /** Whether each holder is one that the other document knows. */
   public boolean isHeldOnlyByThoseOf(LockDocument other) {
     return holders.keySet().stream().allMatch(other::knows);
