@@ -39,6 +39,9 @@ final class LossyStore extends ForwardingStore {
   /** Receives the number of each replacement before it is executed. */
   volatile IntConsumer before = number -> {};
 
+  /** Receives the number of each replacement after it is executed. */
+  volatile IntConsumer after = number -> {};
+
   LossyStore(MemStore store) {
     super(store);
   }
@@ -60,6 +63,7 @@ final class LossyStore extends ForwardingStore {
     }
     kept.put(name, keep);
     CompletionStage<Long> answer = super.replaceFact(name, version, content, keep);
+    after.accept(number);
     CompletableFuture<Void> gate = answeredWith.get(number);
     if (gate != null) {
       return answer.thenCombine(gate, (written, ignored) -> written);
