@@ -34,7 +34,7 @@ class ReactiveLockTest {
   private DistributedLock plain;
   private ReactiveLock lock;
 
-  /** Never ends by itself. The store has granted the lock before the body is subscribed to. */
+  /** Never ends by itself. It runs when it is asked for a value: later than the grant. */
   private static final class EndlessBody {
     final AtomicBoolean running = new AtomicBoolean();
     final AtomicBoolean cancelled = new AtomicBoolean();
@@ -42,7 +42,7 @@ class ReactiveLockTest {
     Mono<Object> mono() {
       return Mono.never()
           .doOnCancel(() -> cancelled.set(true))
-          .doOnSubscribe(subscription -> running.set(true));
+          .doOnRequest(values -> running.set(true));
     }
   }
 
