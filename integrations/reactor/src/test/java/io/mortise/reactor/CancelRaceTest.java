@@ -119,7 +119,7 @@ class CancelRaceTest {
                 });
         spin(Math.max(0, delay));
         waiting.dispose();
-        released.get(limit.toMillis(), TimeUnit.MILLISECONDS);
+        released.get(LIMIT.toMillis(), TimeUnit.MILLISECONDS);
         boolean now = begun.get();
         step = now == before ? Math.min(MOST_STEP_NANOS, 2 * step) : LEAST_STEP_NANOS;
         before = now;
