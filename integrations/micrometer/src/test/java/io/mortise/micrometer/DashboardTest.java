@@ -73,7 +73,7 @@ class DashboardTest {
         BoundedWait.until(
             Duration.ofSeconds(20),
             "the session was told",
-            () -> registry.scrape().contains("mortise_session_remaining_seconds{"));
+            () -> registry.scrape().contains("mortise_session_ttl_seconds{"));
         read(registry.scrape());
       }
     }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.MockClock;
+import io.micrometer.core.instrument.TimeGauge;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.simple.SimpleConfig;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -129,7 +130,11 @@ class LockMetricsTest {
     BoundedWait.until(
         BOUND,
         "the session was told",
-        () -> registry.find("mortise.session.remaining").timeGauge() != null);
+        () -> {
+          // Both gauges are registered before they have values.
+          TimeGauge ttl = registry.find("mortise.session.ttl").timeGauge();
+          return ttl != null && ttl.value(TimeUnit.SECONDS) > 0;
+        });
     double remaining =
         registry
             .get("mortise.session.remaining")
