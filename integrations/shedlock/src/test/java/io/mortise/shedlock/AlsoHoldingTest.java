@@ -93,8 +93,8 @@ class AlsoHoldingTest {
     try (LockClient client =
         LockClient.builder()
             .url("mem:third")
-            .ttl(Duration.ofMillis(300))
-            .alsoHolding(ShedLockOuterLocks.of(old, Duration.ofSeconds(2)))
+            .ttl(Duration.ofSeconds(3))
+            .alsoHolding(ShedLockOuterLocks.of(old, HOUR))
             .build()) {
       Lease lease = client.lock("job").tryAcquire().orElseThrow();
       assertThat(old.lock(job())).isEmpty();

@@ -37,7 +37,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @SuppressWarnings("LockNotBeforeTry") // Steps of the tests lie between.
 class OuterLocksTest {
-  private static final Duration TTL = Duration.ofMillis(300);
+  private static final Duration TTL = Duration.ofSeconds(2);
   private static final Duration LONG = Duration.ofSeconds(20);
 
   /** The other library: one lock for each name, owned by the thread that took it. */

@@ -38,7 +38,7 @@ class CuratorOuterLocksTest {
 
   private LockClient alsoHolding(OuterLocks outer) {
     return mixedFleet.closedLater(
-        LockClient.builder().url("mem:").ttl(Duration.ofMillis(600)).alsoHolding(outer).build());
+        LockClient.builder().url("mem:").ttl(Duration.ofSeconds(3)).alsoHolding(outer).build());
   }
 
   private InterProcessMutex mutex(CuratorFramework client, String name) {

@@ -54,7 +54,7 @@ abstract class OuterRegistryContract {
   }
 
   private LockClient alsoHolding(OuterLocks outer) {
-    locks = LockClient.builder().url(url).ttl(Duration.ofMillis(600)).alsoHolding(outer).build();
+    locks = LockClient.builder().url(url).ttl(Duration.ofSeconds(3)).alsoHolding(outer).build();
     return locks;
   }
 
