@@ -205,7 +205,7 @@ class ActuatorIT {
     try (RedisServer redis =
             RedisServer.start(TestPrerequisites.required(RedisServer.bundled(), "Redis"));
         BootApp app =
-            web(redis.url() + "?timeout=500ms")
+            web(redis.url() + "?timeout=5s")
                 .set("management.endpoint.health.probes.enabled=true", "logging.level.root=off")
                 .start()) {
       Map<String, Object> up = get(app, "/actuator/health/mortise");

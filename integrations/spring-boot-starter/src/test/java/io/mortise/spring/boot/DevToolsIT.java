@@ -74,7 +74,11 @@ class DevToolsIT {
               Thread.currentThread().join();
             });
             leads.await();
-            locks.lock("other").acquireAsync();
+            locks.lock("other", LockOptions.DEFAULTS.withLabel("generation %d")).acquireAsync();
+            while (locks.admin().find("other").orElseThrow().waiters().stream()
+                .noneMatch(waiter -> waiter.label().equals("generation %d"))) {
+              Thread.sleep(5);
+            }
             System.out.println(
                 "generation %d token " + held.token() + " threads " + threads());
           }
