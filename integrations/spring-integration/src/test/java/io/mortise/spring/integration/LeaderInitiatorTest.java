@@ -75,7 +75,8 @@ class LeaderInitiatorTest {
           }
         };
     MortiseLeaderInitiator leading = start(MortiseLeaderInitiator.over(one, first));
-    await().until(() -> leading.getContext().isLeader());
+    // The context leads before the candidate is told.
+    await().until(() -> leading.getContext().isLeader() && first.told.size() == 1);
     MortiseLeaderInitiator waiting = start(MortiseLeaderInitiator.over(two, second));
     awaitWaiter();
     assertThat(waiting.isRunning()).isTrue();
@@ -88,9 +89,13 @@ class LeaderInitiatorTest {
     assertThat(leading.isRunning()).isFalse();
     await().until(() -> waiting.getContext().isLeader());
     assertThat(waiting.lease().orElseThrow().token()).isGreaterThan(token);
-    synchronized (order) {
-      assertThat(order).containsExactly("first revoked", "second granted");
-    }
+    await()
+        .untilAsserted(
+            () -> {
+              synchronized (order) {
+                assertThat(order).containsExactly("first revoked", "second granted");
+              }
+            });
     assertThat(second.told).containsExactly("granted");
     start(leading);
     awaitWaiter();
