@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import io.mortise.testkit.BoundedWait;
 import java.time.Duration;
 import java.util.ConcurrentModificationException;
 import java.util.UUID;
@@ -47,7 +46,10 @@ class JdbcLockRegistryTest {
   }
 
   private JdbcLockRegistry registry(Duration ttl) {
-    DefaultLockRepository repository = new DefaultLockRepository(database);
+    return registry(new DefaultLockRepository(database), ttl);
+  }
+
+  private JdbcLockRegistry registry(DefaultLockRepository repository, Duration ttl) {
     repository.setTransactionManager(new JdbcTransactionManager(database));
     repository.afterPropertiesSet();
     repository.afterSingletonsInstantiated();
@@ -99,21 +101,27 @@ class JdbcLockRegistryTest {
   void givenWaiterOfLock_whenInterrupted_thenTheInterruptIsLost() throws Exception {
     Lock held = registry(MINUTE).obtain("key");
     held.lock();
-    Lock lock = registry(MINUTE).obtain("key");
-    CountDownLatch waits = new CountDownLatch(1);
+    CountDownLatch foundHeld = new CountDownLatch(1);
+    DefaultLockRepository noting =
+        new DefaultLockRepository(database) {
+          @Override
+          public boolean acquire(String key, Duration ttl) {
+            boolean acquired = super.acquire(key, ttl);
+            foundHeld.countDown();
+            return acquired;
+          }
+        };
+    Lock lock = registry(noting, MINUTE).obtain("key");
     ExecutorService thread = Executors.newSingleThreadExecutor();
     try {
       Future<Boolean> flag =
           thread.submit(
               () -> {
                 Thread.currentThread().interrupt();
-                waits.countDown();
                 lock.lock();
                 return Thread.interrupted();
               });
-      waits.await();
-      // Its first attempt must find the lock held.
-      BoundedWait.pass(Duration.ofMillis(300));
+      foundHeld.await();
       held.unlock();
       assertThat(flag.get(60, TimeUnit.SECONDS)).isFalse();
     } finally {
