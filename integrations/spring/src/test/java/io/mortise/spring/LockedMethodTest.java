@@ -248,7 +248,7 @@ class LockedMethodTest {
   void start() {
     app =
         SpringApp.start(
-            Map.of("region", "eu", "short", "20ms", "mortise.locked.wait", "500ms"), Config.class);
+            Map.of("region", "eu", "short", "20ms", "mortise.locked.wait", "2s"), Config.class);
     service = app.bean(Service.class);
   }
 
@@ -329,7 +329,7 @@ class LockedMethodTest {
           .hasMessageContaining("20ms");
       assertThatThrownBy(service::waitsByDefault)
           .isInstanceOf(LockTimeoutException.class)
-          .hasMessageContaining("500ms");
+          .hasMessageContaining("2s");
     }
     service.thrown();
   }
