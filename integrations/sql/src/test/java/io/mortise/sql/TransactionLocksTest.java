@@ -2,6 +2,7 @@ package io.mortise.sql;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.mortise.UnsupportedByStoreException;
 import java.sql.Connection;
@@ -229,8 +230,14 @@ class TransactionLocksTest extends HelperTest {
           .close();
     }
     String insert = "INSERT INTO mortise_txlock (name, token) VALUES ('x', 0)";
+    String waiting =
+        "SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'"
+            + " AND trx_mysql_thread_id = "
+            + number(both.get(0), "SELECT CONNECTION_ID()");
     Future<Integer> first = start(() -> execute(both.get(0), insert));
-    assertThat(waits(first)).isTrue();
+    try (Connection looking = database.connect()) {
+      await().atMost(Duration.ofSeconds(20)).until(() -> number(looking, waiting) == 1);
+    }
     assertThatThrownBy(() -> execute(both.get(1), insert))
         .isInstanceOfSatisfying(
             SQLException.class, e -> assertThat(e.getSQLState()).isEqualTo("40001"));
