@@ -27,6 +27,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -130,6 +131,7 @@ class ShopTest {
 
     AtomicInteger done = new AtomicInteger();
     AtomicInteger unknown = new AtomicInteger();
+    AtomicBoolean killed = new AtomicBoolean();
     ExecutorService customers = Executors.newFixedThreadPool(CUSTOMERS);
     Instance victim;
     try {
@@ -137,11 +139,12 @@ class ShopTest {
       for (int customer = 0; customer < CUSTOMERS; customer++) {
         List<Instance> order = customer % 2 == 0 ? List.of(a, b) : List.of(b, a);
         int product = 1 + customer / 2;
-        ends.add(customers.submit(() -> buy(order, product, done, unknown)));
+        ends.add(customers.submit(() -> buy(order, product, killed, done, unknown)));
       }
       await().atMost(BoundedWait.scaled(LIMIT)).until(() -> done.get() >= CUSTOMERS * ORDERS / 3);
       victim = keeper().equals("a") ? a : b;
       victim.kill();
+      killed.set(true);
       for (Future<?> end : ends) {
         end.get(BoundedWait.scaled(LIMIT).toSeconds(), TimeUnit.SECONDS);
       }
@@ -170,11 +173,20 @@ class ShopTest {
     assertThat(survivor.send("GET", "/actuator/locks").body()).contains("summary");
   }
 
-  /** Places orders in turn. If an instance does not answer, uses the other. */
+  /**
+   * Places orders in turn, the last one after an instance was killed. If an instance does not
+   * answer, uses the other.
+   */
   private static void buy(
-      List<Instance> order, int product, AtomicInteger done, AtomicInteger unknown) {
+      List<Instance> order,
+      int product,
+      AtomicBoolean killed,
+      AtomicInteger done,
+      AtomicInteger unknown) {
     int at = 0;
-    for (int i = 0; i < ORDERS; i++) {
+    boolean last = false;
+    for (int i = 0; i < ORDERS || !last; i++) {
+      last = killed.get();
       try {
         int status = order.get(at).send("POST", "/orders?product=" + product).statusCode();
         assertThat(status).isEqualTo(200);
