@@ -51,7 +51,9 @@ class TerminalTest {
             "run --ttl 2s job -- sh -c",
             "sh -c 'trap : TERM HUP; echo $$ >"
                 + pid
-                + "; sleep 100; sleep 100' & sleep 0.2; echo ready; wait",
+                + "; sleep 100; sleep 100' & until [ -s "
+                + pid
+                + " ]; do sleep 0.1; done; echo ready; wait",
             "await ready",
             "kill KILL",
             "gone " + pid);
