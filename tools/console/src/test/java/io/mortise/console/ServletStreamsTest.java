@@ -149,7 +149,8 @@ class ServletStreamsTest {
         assertThat(status("/")).isEqualTo(200);
         assertThat(status("/api/v1/status?in")).isEqualTo(200);
       }
-      assertThat(servlet.cost().looks()).isPositive();
+      BoundedWait.until(
+          BoundedWait.ANSWER, "the store is looked at", () -> servlet.cost().looks() > 0);
     } finally {
       for (Socket socket : open) {
         socket.close();

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 /** A stream to a client that does not read. */
 class WriteLimitTest {
   private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
-  private final WriteLimit limit = new WriteLimit(timer, Duration.ofMillis(200));
+  private final WriteLimit limit = new WriteLimit(timer, Duration.ofSeconds(2));
 
   @AfterEach
   void stop() {
