@@ -67,8 +67,8 @@ class WaiterWakeUpTest {
     try (EngineClient client = TestClient.on(new MemStore(Ticker.SYSTEM, WallClock.SYSTEM))) {
       for (int i = 0; i < 200; i++) {
         Lease first = client.lock("mixed").acquire();
-        CompletableFuture<Lease> second = waiting(client, LockOptions.DEFAULTS);
-        CompletableFuture<Lease> third = waiting(client, LockOptions.DEFAULTS.withFair(true));
+        CompletableFuture<Lease> second = waiting(client, LockOptions.DEFAULTS, 1);
+        CompletableFuture<Lease> third = waiting(client, LockOptions.DEFAULTS.withFair(true), 2);
         first.close();
         Optional<Lease> passer = client.lock("mixed").tryAcquire();
 
@@ -79,12 +79,16 @@ class WaiterWakeUpTest {
     }
   }
 
-  private static CompletableFuture<Lease> waiting(EngineClient client, LockOptions options) {
+  /** Starts a waiter, and waits until it is the last of so many. */
+  private static CompletableFuture<Lease> waiting(
+      EngineClient client, LockOptions options, int place) {
     EngineLock lock = (EngineLock) client.lock("mixed", options);
     CompletableFuture<Lease> lease = new CompletableFuture<>();
     Thread thread = new Thread(() -> lease.complete(lock.acquireUninterruptibly()));
     thread.start();
-    while (thread.getState() != Thread.State.WAITING) {
+    // A thread may wait for other things before it is in the queue.
+    while (thread.getState() != Thread.State.WAITING
+        || client.admin().localWaits().waits().size() != place) {
       Thread.onSpinWait();
     }
     return lease;

@@ -23,6 +23,7 @@ import io.mortise.support.liveness.ForwardingStore;
 import io.mortise.support.memory.MemStore;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
@@ -171,7 +172,8 @@ class IdleGrantTest {
       Engine engine = client.engine();
       store.requests.clear();
       inDoubt(LeaseLeakDetector.unwrap(leases.get(0)));
-      while (engine.footprint() > leases.size()) {
+      while (engine.footprint() > leases.size()
+          || Collections.frequency(store.requests, "later Abandon") < 300) {
         LockSupport.parkNanos(1_000_000);
       }
       assertThat(store.requests).filteredOn("Acquire"::equals).hasSize(20);
