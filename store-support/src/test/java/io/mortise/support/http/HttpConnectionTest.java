@@ -127,7 +127,7 @@ class HttpConnectionTest {
   @EnabledOnOs(value = OS.LINUX, disabledReason = "binds 127.0.0.2, which macOS lacks")
   void givenHostWithTwoAddresses_whenOneDoesNotAnswer_thenTheOtherIsConnectedToWithinTheLimit()
       throws Exception {
-    Duration limit = Duration.ofSeconds(1);
+    Duration limit = Duration.ofSeconds(3);
     try (ScriptedServer server = ScriptedServer.counting();
         FullPort full = new FullPort("127.0.0.2", server.uri().getPort())) {
       assertThat(full.uri().getPort()).isEqualTo(server.uri().getPort());
@@ -262,7 +262,7 @@ class HttpConnectionTest {
       server.start();
       URI address = URI.create(between.uri().toString().replace("http", "https"));
       try (HttpServers servers =
-          servers(Duration.ofSeconds(1), folder.resolve("cert.pem"), address)) {
+          servers(Duration.ofSeconds(4), folder.resolve("cert.pem"), address)) {
         CompletableFuture<HttpResponse> answer = servers.send(GET);
         assertThatThrownBy(() -> join(answer))
             .isInstanceOf(ExecutionException.class)

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.condition.OS;
 /** The choice of a server, and of an address of its host, after a failure. */
 @EnabledOnOs(value = OS.LINUX, disabledReason = "Other systems have no address 127.0.0.2.")
 class HttpRoutesTest {
-  private static final Duration LIMIT = Duration.ofMillis(1500);
+  private static final Duration LIMIT = Duration.ofSeconds(3);
   private static final String HOST = "servers.example";
 
   /** Accepts connections, and answers nothing. */
