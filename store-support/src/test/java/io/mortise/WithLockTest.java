@@ -89,7 +89,7 @@ class WithLockTest {
   void givenSemaphore_thenItIsAcquiredLikeALockOfOnePermit() throws InterruptedException {
     DistributedSemaphore two = client.semaphore("two", 2);
     try (Lease one = two.acquire();
-        Lease other = two.acquireWithin(BRIEF)) {
+        Lease other = two.acquireWithin(Duration.ofSeconds(30))) {
       assertThat(List.of(one, other)).allMatch(Lease::isValid);
       assertThat(two.tryAcquire()).isEmpty();
       assertThat(two.tryAcquire(BRIEF)).isEmpty();

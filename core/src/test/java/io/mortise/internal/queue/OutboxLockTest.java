@@ -27,7 +27,7 @@ class OutboxLockTest {
     other.setDaemon(true);
     other.start();
     try {
-      other.join(1_000);
+      other.join(30_000);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }

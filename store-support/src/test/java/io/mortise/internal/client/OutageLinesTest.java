@@ -50,7 +50,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Log lines for an operator when a store or a process has trouble, on a clock moved by hand. */
-@Timeout(value = 10, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class OutageLinesTest {
   private static final AtomicInteger STORES = new AtomicInteger();
   private static final Duration TTL = Duration.ofSeconds(3);
