@@ -153,7 +153,7 @@ class LostConnectionTest {
         start(
             () -> {
               try {
-                return lock.tryAcquire(Duration.ofMillis(500));
+                return lock.tryAcquire(Duration.ofSeconds(2));
               } catch (StoreUnavailableException e) {
                 return e;
               }

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.testkit.BoundedWait;
+import io.mortise.testkit.RerunIfPaused;
 import io.mortise.testserver.RedisServer;
 import java.time.Duration;
 import java.util.List;
@@ -63,6 +64,7 @@ class KilledWaiterTest {
   }
 
   @Test
+  @RerunIfPaused
   void givenHeadOfTheQueueThatWasKilled_whenTheLockIsReleased_thenTheNextLiveWaiterHoldsAtOnce()
       throws Exception {
     try (RedisServer server = RedisServers.any()) {
@@ -86,6 +88,7 @@ class KilledWaiterTest {
   }
 
   @Test
+  @RerunIfPaused
   void givenOnlyWaiterWasKilled_whenTheLockIsReleased_thenANewcomerHoldsAtOnce() throws Exception {
     try (RedisServer server = RedisServers.any();
         LockClient holding = client(server.url());

@@ -59,7 +59,7 @@ class MemoryFootprintTest {
             reply -> assertThat(SimulatedProcess.join(reply)).isInstanceOf(Reply.Granted.class));
         // Memory that the crowd took for a moment, such as the previous hash table, is freed.
         BoundedWait.until(
-            Duration.ofSeconds(2),
+            BoundedWait.ANSWER,
             "each takes at most 150 bytes",
             () -> usedMemory(admin) - before <= 150 * LOCKS);
         long bytes = usedMemory(admin) - before;

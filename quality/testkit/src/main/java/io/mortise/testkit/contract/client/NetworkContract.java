@@ -118,6 +118,7 @@ public abstract class NetworkContract {
   }
 
   @Test
+  @RerunIfPaused
   void givenNetworkThatMisbehaves_thenEachTryEndsWithinTheTimeout_andAllIsWellAfterwards() {
     FaultInjectionProxy way = network();
     try (LockClient client = client(way)) {
@@ -135,6 +136,7 @@ public abstract class NetworkContract {
   }
 
   @Test
+  @RerunIfPaused
   void givenFirstTryWithoutAnswer_thenLocksAreServedAfterwards() {
     FaultInjectionProxy way = network();
     try (LockClient client = client(way)) {
@@ -146,6 +148,7 @@ public abstract class NetworkContract {
   }
 
   @Test
+  @RerunIfPaused
   void givenRequestsThatArriveButForTheirEnd_thenOthersAreAnswered() {
     Assumptions.assumeTrue(
         endsHalfRequests(), "SKIPPED: the server waits for the end of a request.");
@@ -161,6 +164,7 @@ public abstract class NetworkContract {
   }
 
   @Test
+  @RerunIfPaused
   void givenServerThatCannotBeReached_thenEachTryEndsWithinTheTimeout_andAllIsWellAfterwards() {
     FaultInjectionProxy way = network();
     try (LockClient client = client(way)) {

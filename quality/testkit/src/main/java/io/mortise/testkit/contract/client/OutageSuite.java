@@ -79,6 +79,7 @@ class OutageSuite extends ClientSuite {
 
   /** For longer than a failover, and than a session's TTL. */
   @Test
+  @RerunIfPaused
   void givenServerThatTakesNoWrites_whenItTakesThemAgain_thenWaitsHaveGoneOn() throws Exception {
     Peer a = mortal("a");
     Peer b = mortal("b");
