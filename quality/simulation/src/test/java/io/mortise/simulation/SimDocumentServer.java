@@ -51,6 +51,12 @@ final class SimDocumentServer extends SimServer {
   /** Whether it can write several documents at a time. */
   final boolean writesTogether;
 
+  /**
+   * The most waiters that a lock's document keeps of a long queue. With fewer than eight left, the
+   * dead among the next would be noticed one TTL after the other.
+   */
+  final int mostInFront;
+
   private final SplittableRandom random;
   private final TreeMap<String, VersionedText> documents = new TreeMap<>();
   private final Map<String, Map<SimDocumentStore, Consumer<@Nullable VersionedText>>> watches =
@@ -76,6 +82,7 @@ final class SimDocumentServer extends SimServer {
     this.isSwept = random.nextInt(3) != 0;
     this.tellsWhatStands = random.nextInt(3) != 0;
     this.writesTogether = random.nextInt(3) != 0;
+    this.mostInFront = scenario.faults().contains(SimFault.CRASH) ? 18 : 2;
     VersionedDocuments direct = new DirectDocuments();
     this.operator =
         DocumentStoreOpener.open(
@@ -85,6 +92,7 @@ final class SimDocumentServer extends SimServer {
             hasClock ? null : virtualTimeScheduler::now,
             this::micros,
             millis -> Runnable::run,
+            mostInFront,
             null);
   }
 

@@ -56,6 +56,7 @@ final class SimDocumentStore extends SimStore {
             server.hasClock ? null : observer,
             () -> (simProcess.host.nanos() - begin + simProcess.host.suspended()) / 1000,
             millis -> task -> later(millis * VirtualTimeScheduler.MILLI, task),
+            server.mostInFront,
             server.flaw == null ? null : server.flaw.rule);
     if (server.isSwept) {
       sweepLater();

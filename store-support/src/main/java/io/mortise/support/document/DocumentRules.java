@@ -57,6 +57,14 @@ class DocumentRules {
     return 32;
   }
 
+  /**
+   * The number of waiters in a lock's document from which on others move up. Those are the waiters
+   * whose sessions all others look at.
+   */
+  int fewInFront() {
+    return 8;
+  }
+
   /** Whether a newcomer joins the rear only in the split that its step has met. */
   boolean comparesSplits() {
     return true;

@@ -68,7 +68,7 @@ record LongQueues(DocumentUpdater updater, boolean splits) {
    * @param next the lock's document after the step; null for none
    */
   boolean needsRear(LockDocument lock, @Nullable LockDocument next) {
-    boolean fewLeft = lock.queued() <= updater.rules().mostInFront() / 4;
+    boolean fewLeft = lock.queued() <= updater.rules().fewInFront();
     return next == null
         || (updater.rules().bringsRearForward() && (fewLeft || !next.hasWaiterOf(lock)))
         || !next.isHeldOnlyByThoseOf(lock);

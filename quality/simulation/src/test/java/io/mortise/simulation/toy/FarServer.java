@@ -90,6 +90,7 @@ final class FarServer {
         () -> TimeUnit.MICROSECONDS.toNanos(micros),
         () -> micros,
         millis -> task -> later(random.nextLong(1_000L * millis), task),
+        32,
         null);
   }
 

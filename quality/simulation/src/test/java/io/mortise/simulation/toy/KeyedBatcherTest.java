@@ -65,6 +65,7 @@ class KeyedBatcherTest {
             () -> 0,
             () -> 0,
             millis -> inFlight::add,
+            32,
             null);
     ClientLabel label = new ClientLabel("host", 1, "process");
     return store.open(new SessionSpec(id, Duration.ofMinutes(1), label), hint -> {});

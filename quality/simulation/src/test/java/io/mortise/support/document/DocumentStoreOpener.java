@@ -35,6 +35,7 @@ public final class DocumentStoreOpener {
    * @param observer its monotonic clock for ending sessions; null if the server's clock ends them
    * @param awake a clock of the process that never goes back; not used if the server has one
    * @param pauses by milliseconds: waits for a random time up to that
+   * @param mostInFront the most waiters that a lock's document keeps of a long queue
    * @param missing null for none
    */
   public static LockStore open(
@@ -44,8 +45,9 @@ public final class DocumentStoreOpener {
       @Nullable Ticker observer,
       LongSupplier awake,
       IntFunction<Executor> pauses,
+      int mostInFront,
       @Nullable MissingRule missing) {
-    DocumentRules rules = new RulesBut(missing, pauses);
+    DocumentRules rules = new RulesBut(missing, mostInFront, pauses);
     return observer == null
         ? new DocumentStore(
             profile,
@@ -72,10 +74,12 @@ public final class DocumentStoreOpener {
 
   private static final class RulesBut extends DocumentRules {
     private final @Nullable MissingRule missing;
+    private final int mostInFront;
     private final IntFunction<Executor> pauses;
 
-    RulesBut(@Nullable MissingRule missing, IntFunction<Executor> pauses) {
+    RulesBut(@Nullable MissingRule missing, int mostInFront, IntFunction<Executor> pauses) {
       this.missing = missing;
+      this.mostInFront = mostInFront;
       this.pauses = pauses;
     }
 
@@ -111,7 +115,12 @@ public final class DocumentStoreOpener {
 
     @Override
     int mostInFront() {
-      return 2;
+      return mostInFront;
+    }
+
+    @Override
+    int fewInFront() {
+      return mostInFront / 2 - 1;
     }
 
     @Override
