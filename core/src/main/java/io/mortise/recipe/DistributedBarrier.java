@@ -19,8 +19,8 @@ import java.util.concurrent.CompletableFuture;
  * the store: it throws {@link InterruptedException} only if the others did not pass. If they
  * passed, it returns; after another failure it throws that. In both cases the thread stays
  * interrupted. So it may block for some seconds more if the store does not answer. A future that is
- * completed or cancelled, and a client that is closed, end at once: if the last arrival is being
- * written just then, the others may pass.
+ * completed or cancelled, and a client that is closed, end at once. The store learns of it a moment
+ * later: until then the others may pass with this party.
  *
  * <p><b>Limits.</b> A dead party is noticed when its session ends: a TTL later, in a clockless
  * store not before another party has waited for it for a TTL. If the last party comes before that,

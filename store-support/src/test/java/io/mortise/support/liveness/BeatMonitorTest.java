@@ -38,19 +38,6 @@ class BeatMonitorTest {
     assertThat(watch.left(SESSION, 7, TTL)).isGreaterThanOrEqualTo(TTL);
   }
 
-  /** A process that has written the earlier beat may meet it again in its memory. */
-  @Test
-  void givenMonitorOfRisingBeats_whenAnEarlierOneIsMetAgain_thenTheTimeOfTheLaterGoesOn() {
-    BeatMonitor<SessionId> rising = BeatMonitor.ofRising(now::get);
-    rising.left(SESSION, 1, TTL);
-    rising.left(SESSION, 2, TTL);
-    pass(TTL.dividedBy(2));
-    assertThat(rising.left(SESSION, 1, TTL)).isLessThan(TTL);
-    pass(TTL);
-    assertThat(rising.left(SESSION, 2, TTL)).isZero();
-    assertThat(rising.left(SESSION, 3, TTL)).isGreaterThanOrEqualTo(TTL);
-  }
-
   @Test
   void givenLongSilence_whenLookedAtAgain_thenTheWholeTimeCounts() {
     watch.left(SESSION, 7, TTL);
