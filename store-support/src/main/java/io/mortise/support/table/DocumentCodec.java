@@ -143,6 +143,7 @@ public final class DocumentCodec {
   private static void decodePart(LockDocument lock, Fields fields) {
     String part = fields.text();
     if (part.equals("split")) {
+      once(lock.split == 0 ? null : part);
       lock.split = fields.number(1, HIGHEST_COUNT);
       return;
     }

@@ -102,6 +102,8 @@ class DocumentCodecTest {
             "lock1",
             "lock1\t1\t2\tx\t4\t5",
             "lock1\t1\t2\t3\t4\t5\n",
+            "lock1\t1\t2\t3\t4\t5\nsplit\t0",
+            "lock1\t1\t2\t3\t4\t5\nsplit\t7\nsplit\t7",
             "lock1\t1\t2\t3\t4\t5\nhold\t" + attempt + "\t1",
             "lock1\t1\t2\t3\t4\t5\nother\t" + attempt + "\t1\t1\t1\t1\t0\t-\t-\ta")) {
       assertThatThrownBy(() -> DocumentCodec.decode(LockName.of("a"), text))
@@ -133,7 +135,7 @@ class DocumentCodecTest {
     String lock = "lock1\t1\t2\t3\t4\t5";
     String hold = "\nhold\t" + attempt + "\t1\t1\t1\t1\t9\t8\tfalse\tfalse\tfalse\tlabel";
     String wait = "\nwait\t" + attempt + "\t1\t0\t1\t1\t0\t-\t-\tlabel";
-    for (String text : List.of(lock, lock + hold, lock + wait)) {
+    for (String text : List.of(lock, lock + "\nsplit\t7", lock + hold, lock + wait)) {
       assertThat(DocumentCodec.decode(LockName.of("a"), text)).isNotNull();
       assertThatThrownBy(() -> DocumentCodec.decode(LockName.of("a"), text + "\tmore"))
           .isInstanceOf(StoreUnfitException.class)
