@@ -43,9 +43,6 @@ import org.jspecify.annotations.Nullable;
 record LockUpdater(SessionDocuments sessions, LongQueues queues) {
   static final String PREFIX = "lock/";
 
-  /** Tries to add newcomers to the rear of a queue, before they are added to the whole queue. */
-  private static final int TRIES_AT_REAR = 3;
-
   /** Between two looks, where a waiter queues after it has left its note. */
   private static final int PAUSE_MILLIS = 4;
 
@@ -149,11 +146,11 @@ record LockUpdater(SessionDocuments sessions, LongQueues queues) {
    */
   CompletionStage<List<Reply>> requests(
       LockName name, Supplier<List<Request>> open, KnownSessions known) {
-    return requests(name, open, known, 0);
+    return requests(name, open, known, false);
   }
 
   private CompletionStage<List<Reply>> requests(
-      LockName name, Supplier<List<Request>> open, KnownSessions known, int triedAtRear) {
+      LockName name, Supplier<List<Request>> open, KnownSessions known, boolean whole) {
     TableStep<List<Reply>> onTable =
         (table, now) -> open.get().stream().map(request -> table.apply(request, now)).toList();
     // Another request of the ended attempt may be in flight.
@@ -163,7 +160,7 @@ record LockUpdater(SessionDocuments sessions, LongQueues queues) {
                 && replies.stream().anyMatch(reply -> reply instanceof Reply.Ended);
     BiPredicate<LockDocument, List<Reply>> needsWhole =
         (lock, replies) ->
-            triedAtRear >= TRIES_AT_REAR
+            whole
                 || (updater().rules().endsInWholeQueue()
                     && replies.stream()
                         .anyMatch(
@@ -175,18 +172,12 @@ record LockUpdater(SessionDocuments sessions, LongQueues queues) {
         .updateRemembered(key(name), found -> first(step, found), found -> prepare(step, found))
         .thenCompose(this::finish)
         .thenCompose(
-            replies ->
-                addToRear(
-                    name, Objects.requireNonNull(newcomers.get()), replies, known, triedAtRear));
+            replies -> addToRear(name, Objects.requireNonNull(newcomers.get()), replies, known));
   }
 
   /** Adds the newcomers of a step that was written. A failure is theirs alone. */
   private CompletionStage<List<Reply>> addToRear(
-      LockName name,
-      Newcomers newcomers,
-      List<Reply> replies,
-      KnownSessions known,
-      int triedAtRear) {
+      LockName name, Newcomers newcomers, List<Reply> replies, KnownSessions known) {
     if (newcomers.requests().isEmpty()) {
       return CompletableFuture.completedFuture(replies);
     }
@@ -197,7 +188,7 @@ record LockUpdater(SessionDocuments sessions, LongQueues queues) {
                 ahead
                     .<CompletionStage<List<Reply>>>map(
                         places -> CompletableFuture.completedFuture(queued(replies, places)))
-                    .orElseGet(() -> requests(name, () -> requests, known, triedAtRear + 1)))
+                    .orElseGet(() -> requests(name, () -> requests, known, true)))
         .exceptionally(
             failure ->
                 requests.stream()
@@ -476,8 +467,9 @@ record LockUpdater(SessionDocuments sessions, LongQueues queues) {
       next = Objects.requireNonNull(lock.lock()).joined(new LockDocument(step.name(), 1));
     } else if (next != null && next.split() != 0) {
       LockDocument before = Objects.requireNonNull(lock.lock());
-      step.newcomers()
-          .set(new Newcomers(next.split(), before.queued(), next.removeNewcomers(before)));
+      List<Request.Acquire> newcomers = next.removeNewcomers(before);
+      int text = Objects.requireNonNull(lock.found().text()).length();
+      step.newcomers().set(new Newcomers(next.split(), next.queued(), text, newcomers));
       changed &= !next.isLike(before);
     }
     return new StepResult<>(

@@ -41,13 +41,20 @@ record LongQueues(DocumentUpdater updater, boolean splits) {
   static final String PREFIX = "rear/";
 
   /**
+   * The most characters of both documents to which a newcomer is added alone. A longer queue is
+   * written whole, so that a server refuses the newcomer, and not the steps that shorten the queue.
+   */
+  private static final int MOST_TEXT = 32_768;
+
+  /**
    * Acquires that are to wait in the rear.
    *
    * @param split in which the lock's document does not know them
    * @param inFront the number of waiters in the lock's document
+   * @param textInFront the length of that document
    */
-  record Newcomers(long split, int inFront, List<Request.Acquire> requests) {
-    static final Newcomers NONE = new Newcomers(0, 0, List.of());
+  record Newcomers(long split, int inFront, int textInFront, List<Request.Acquire> requests) {
+    static final Newcomers NONE = new Newcomers(0, 0, 0, List.of());
   }
 
   /** The rear as it was found, and the lock with all its waiters. */
@@ -55,6 +62,10 @@ record LongQueues(DocumentUpdater updater, boolean splits) {
 
   private static String key(LockName name) {
     return PREFIX + name.value();
+  }
+
+  private static @Nullable LockDocument decode(LockName name, VersionedText rear) {
+    return DocumentCodec.decode(key(name), name, rear.text());
   }
 
   /** Whether a lock's later waiters are to move into the rear. */
@@ -85,7 +96,7 @@ record LongQueues(DocumentUpdater updater, boolean splits) {
 
   private CompletionStage<@Nullable WholeQueue> join(
       VersionedText found, LockDocument lock, VersionedText rear) {
-    LockDocument later = DocumentCodec.decode(lock.name, rear.text());
+    LockDocument later = decode(lock.name, rear);
     if (lock.split() == 0) {
       return completed(new WholeQueue(rear, lock));
     } else if (later != null && lock.split() == later.split()) {
@@ -151,7 +162,8 @@ record LongQueues(DocumentUpdater updater, boolean splits) {
   /**
    * Adds newcomers to the rear.
    *
-   * @return how many waiters stand ahead of each; empty if the split has ended
+   * @return how many waiters stand ahead of each; empty if the split has ended, or the queue is so
+   *     long that it has to be written whole
    */
   CompletionStage<Optional<Map<AttemptId, Integer>>> add(LockName name, Newcomers newcomers) {
     return updater.updateRemembered(
@@ -162,7 +174,7 @@ record LongQueues(DocumentUpdater updater, boolean splits) {
 
   private Update<Optional<Map<AttemptId, Integer>>> added(
       LockName name, Newcomers newcomers, VersionedText found) {
-    LockDocument rear = DocumentCodec.decode(name, found.text());
+    LockDocument rear = decode(name, found);
     boolean isOther = rear != null && rear.split() != newcomers.split();
     if (rear == null || (isOther && updater.rules().comparesSplits())) {
       return new Update<>(false, null, Optional.empty());
@@ -173,12 +185,17 @@ record LongQueues(DocumentUpdater updater, boolean splits) {
       int inRear = rear.queue(request, updater.micros());
       ahead.put(request.attempt(), newcomers.inFront() + inRear);
     }
-    boolean changed = rear.queued() > before;
-    return new Update<>(changed, changed ? DocumentCodec.encode(rear) : null, Optional.of(ahead));
+    if (rear.queued() == before) {
+      return new Update<>(false, null, Optional.of(ahead));
+    }
+    String text = DocumentCodec.encode(rear);
+    return newcomers.textInFront() + text.length() > MOST_TEXT
+        ? new Update<>(false, null, Optional.empty())
+        : new Update<>(true, text, Optional.of(ahead));
   }
 
   /**
-   * Removes the rear of a lock whose waiters have long been in its own document.
+   * Removes a rear without waiters that was not written for long, or one that its lock has lost.
    *
    * @return {@link DocumentSweeper#NOT_THERE} if there is none
    */
@@ -186,14 +203,28 @@ record LongQueues(DocumentUpdater updater, boolean splits) {
     return updater.update(
         key(name),
         found -> {
-          LockDocument rear = DocumentCodec.decode(name, found.text());
+          LockDocument rear = decode(name, found);
           if (rear == null) {
             return completed(new Update<>(false, null, DocumentSweeper.NOT_THERE));
           }
           long idleSince = rear.touched + LockRecord.micros(LockTable.RETENTION);
-          boolean remove = rear.split() == 0 && idleSince <= updater.micros();
-          return completed(new Update<>(remove, null, remove ? 1 : 0));
+          if (idleSince > updater.micros()) {
+            return completed(new Update<>(false, null, 0));
+          }
+          return updater
+              .documents()
+              .read(LockUpdater.key(name))
+              .thenApply(
+                  lock -> {
+                    boolean unused = rear.split() == 0 || rear.split() != split(name, lock);
+                    return new Update<>(unused, null, unused ? 1 : 0);
+                  });
         });
+  }
+
+  private static long split(LockName name, VersionedText found) {
+    LockDocument lock = DocumentCodec.decode(name, found.text());
+    return lock == null ? 0 : lock.split();
   }
 
   private static <T extends @Nullable Object> CompletionStage<T> completed(T value) {

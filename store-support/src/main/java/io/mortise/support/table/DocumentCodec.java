@@ -114,17 +114,26 @@ public final class DocumentCodec {
    * @throws StoreUnfitException if the text is of another format
    */
   public static @Nullable LockDocument decode(LockName name, @Nullable String text) {
+    return decode("lock/" + name.value(), name, text);
+  }
+
+  /**
+   * As {@link #decode(LockName, String)}, for a document of another key.
+   *
+   * @param key names the document in messages
+   */
+  public static @Nullable LockDocument decode(String key, LockName name, @Nullable String text) {
     try {
-      return text == null ? null : decodeLock(name, text);
+      return text == null ? null : decodeLock(key, name, text);
     } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
-      throw unreadable("lock/" + name.value(), e);
+      throw unreadable(key, e);
     }
   }
 
-  private static LockDocument decodeLock(LockName name, String text) {
+  private static LockDocument decodeLock(String key, LockName name, String text) {
     String[] lines = text.split("\n", -1);
     Fields first = new Fields(lines[0]);
-    check("lock/" + name.value(), LOCK, first.text());
+    check(key, LOCK, first.text());
     LockDocument lock = new LockDocument(name, first.count(1, Mode.SHARERS));
     lock.lastToken = first.number(0, HIGHEST_TOKEN);
     lock.nextTicket = first.number(0, HIGHEST_COUNT);

@@ -105,7 +105,8 @@ public final class LockDocument extends LockRecord {
   public LockDocument joined(LockDocument rear) {
     LockDocument whole = copy();
     whole.split = 0;
-    rear.queue.values().forEach(whole::queue);
+    long last = queue.isEmpty() ? LockTable.FRONT : queue.lastKey();
+    rear.queue.tailMap(last, false).values().forEach(whole::queue);
     whole.nextTicket = Math.max(nextTicket, rear.nextTicket);
     return whole;
   }
