@@ -52,8 +52,9 @@ final class SimDocumentServer extends SimServer {
   final boolean writesTogether;
 
   /**
-   * The most waiters that a lock's document keeps of a long queue. With fewer than eight left, the
-   * dead among the next would be noticed one TTL after the other.
+   * The most waiters that a lock's document keeps of a long queue. Polls look at the sessions of
+   * eight waiters in front. With fewer there, each dead waiter behind them costs a TTL of its own,
+   * and the bound of waits counts one.
    */
   final int mostInFront;
 
@@ -82,7 +83,7 @@ final class SimDocumentServer extends SimServer {
     this.isSwept = random.nextInt(3) != 0;
     this.tellsWhatStands = random.nextInt(3) != 0;
     this.writesTogether = random.nextInt(3) != 0;
-    this.mostInFront = scenario.faults().contains(SimFault.CRASH) ? 18 : 2;
+    this.mostInFront = scenario.faults().contains(SimFault.CRASH) ? 9 : 2;
     VersionedDocuments direct = new DirectDocuments();
     this.operator =
         DocumentStoreOpener.open(

@@ -58,8 +58,8 @@ class DocumentRules {
   }
 
   /**
-   * The number of waiters in a lock's document from which on others move up. Those are the waiters
-   * whose sessions all others look at.
+   * If a lock's document has at most this many waiters, the next step moves others up. Polls look
+   * at the sessions of the first eight waiters, so as many must stay there.
    */
   int fewInFront() {
     return 8;

@@ -58,12 +58,12 @@ import org.jspecify.annotations.Nullable;
  * version.
  *
  * <p><b>Two documents need not change together.</b> A server that can write several at a time
- * writes a lock with the notes about it. Elsewhere the writes of a step are ordered so that the
- * first ones do no harm alone. A note to a holder that its lock is wanted, or that it was evicted,
- * is left before the lock's document says so; a step that stops in between is repeated, and leaves
- * the same note. A session that ends after it was read may still be granted the lock. A contender
- * then finds a dead holder, as after a crash. The note of a hand-off is left after the lock was
- * written; a waiter that misses it polls.
+ * writes a lock with the notes about it, and a long queue in two documents. Elsewhere the writes of
+ * a step are ordered so that the first ones do no harm alone. A note to a holder that its lock is
+ * wanted, or that it was evicted, is left before the lock's document says so; a step that stops in
+ * between is repeated, and leaves the same note. A session that ends after it was read may still be
+ * granted the lock. A contender then finds a dead holder, as after a crash. The note of a hand-off
+ * is left after the lock was written; a waiter that misses it polls.
  *
  * <p><b>Clockless servers.</b> Some servers replace documents and have no clock. For those {@link
  * #clockless} ends a session when a process has seen no renewal of it for a whole TTL, on the

@@ -103,29 +103,14 @@ final class DocumentUpdater {
   /**
    * Writes of further documents, all of which are made together with that of the step, or none.
    *
-   * @param rear the write of a lock's later waiters; null if there is none
-   * @param notes the writes of sessions
-   * @param ended receives the outcomes of those, once; null if they are not known
+   * @param parts the writes of other parts of the same change, with which it is too large or not
+   * @param notes the writes of sessions, which the step may leave apart
+   * @param ended receives the outcomes of the notes, once; null if those are not known
    */
   record JoinedWrites(
-      @Nullable DocumentWrite rear,
+      List<DocumentWrite> parts,
       List<DocumentWrite> notes,
       Consumer<@Nullable List<Written>> ended) {
-    /** Writes of notes alone. */
-    JoinedWrites(List<DocumentWrite> notes, Consumer<@Nullable List<Written>> ended) {
-      this(null, notes, ended);
-    }
-
-    /** Both together; null if there is nothing to write. */
-    static @Nullable JoinedWrites of(@Nullable DocumentWrite rear, @Nullable JoinedWrites notes) {
-      if (rear == null) {
-        return notes;
-      }
-      return notes == null
-          ? new JoinedWrites(rear, List.of(), outcomes -> {})
-          : new JoinedWrites(rear, notes.notes(), notes.ended());
-    }
-
     /** Whether the step's notes are among the writes. */
     boolean takesNotes() {
       return !notes.isEmpty();
@@ -256,9 +241,7 @@ final class DocumentUpdater {
       int conflicts) {
     List<DocumentWrite> writes = new ArrayList<>();
     writes.add(new DocumentWrite(change.key(), found, Objects.requireNonNull(update.text())));
-    if (besides.rear() != null) {
-      writes.add(besides.rear());
-    }
+    writes.addAll(besides.parts());
     int before = writes.size();
     writes.addAll(besides.notes());
     return CompletionStages.start(() -> documents.compareAndSetAll(writes))

@@ -25,6 +25,7 @@ import io.mortise.support.table.LockDocument;
 import io.mortise.support.table.LockStep;
 import io.mortise.support.table.LockStep.StepResult;
 import io.mortise.support.table.LockTable;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -33,7 +34,6 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiPredicate;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
@@ -42,6 +42,9 @@ import org.jspecify.annotations.Nullable;
 /** Takes steps of locks on their documents, with all consequences. Thread-safe. */
 record LockUpdater(SessionDocuments sessions, LongQueues queues) {
   static final String PREFIX = "lock/";
+
+  /** Tries to add newcomers to the rear of a queue, before they are added to the whole queue. */
+  private static final int TRIES_AT_REAR = 3;
 
   /** Between two looks, where a waiter queues after it has left its note. */
   private static final int PAUSE_MILLIS = 4;
@@ -67,9 +70,8 @@ record LockUpdater(SessionDocuments sessions, LongQueues queues) {
    * @param mostServed the most waiters that may be granted the lock
    * @param isOfSession whether it takes requests of a session: those rely on sessions that this
    *     process remembers as alive, and leave notes together with the lock. An eviction does not
-   * @param needsWhole selects replies about a lock's document as found that are valid only if that
-   *     has the whole queue
-   * @param newcomers receives those that are to wait in the rear of a long queue after the step
+   * @param needsRear whether a step on a split lock, taken without the rear, is repeated with it;
+   *     receives the lock as it was found, and the reply
    */
   private record Step<T>(
       LockName name,
@@ -78,8 +80,7 @@ record LockUpdater(SessionDocuments sessions, LongQueues queues) {
       Predicate<T> mustWrite,
       int mostServed,
       boolean isOfSession,
-      BiPredicate<LockDocument, T> needsWhole,
-      AtomicReference<Newcomers> newcomers) {
+      BiPredicate<LockDocument, T> needsRear) {
     Step(LockName name, TableStep<T> onTable) {
       this(
           name,
@@ -88,22 +89,24 @@ record LockUpdater(SessionDocuments sessions, LongQueues queues) {
           reply -> false,
           LockTable.STEPS,
           false,
-          (lock, reply) -> true,
-          new AtomicReference<>(Newcomers.NONE));
+          (lock, reply) -> true);
     }
 
     /** The same step with half as many grants, for a document that has to grow less. */
     Step<T> servingHalf(int granted) {
       int fewer = Math.min(granted, mostServed) / 2;
-      return new Step<>(name, known, onTable, mustWrite, fewer, isOfSession, needsWhole, newcomers);
+      return new Step<>(name, known, onTable, mustWrite, fewer, isOfSession, needsRear);
     }
   }
+
+  /** A step's result, with the newcomers that are to wait in the rear after it. */
+  private record TakenStep<T>(StepResult<T> result, Newcomers newcomers) {}
 
   /**
    * A lock as a step finds it.
    *
    * @param lock null if there is none
-   * @param rear null if the step is one of the lock's own document
+   * @param rear the rear that the lock was joined with; null if it was not
    */
   private record FoundLock(
       VersionedText found, @Nullable LockDocument lock, @Nullable VersionedText rear) {}
@@ -111,7 +114,9 @@ record LockUpdater(SessionDocuments sessions, LongQueues queues) {
   /** Takes a step outside any session: a step of an operator, or of a sweep. */
   <T> CompletionStage<T> step(LockName name, TableStep<T> onTable) {
     Step<T> step = new Step<>(name, onTable);
-    return updater().update(key(name), found -> prepare(step, found)).thenCompose(this::finish);
+    return updater()
+        .update(key(name), found -> prepare(step, found))
+        .thenCompose(taken -> finish(taken.result()));
   }
 
   /**
@@ -120,8 +125,10 @@ record LockUpdater(SessionDocuments sessions, LongQueues queues) {
    * @return {@link DocumentSweeper#NOT_THERE} if there is none
    */
   CompletionStage<Integer> sweep(LockName name) {
-    StepResult<Integer> none =
-        new StepResult<>(null, false, DocumentSweeper.NOT_THERE, List.of(), List.of());
+    TakenStep<Integer> none =
+        new TakenStep<>(
+            new StepResult<>(null, false, DocumentSweeper.NOT_THERE, List.of(), List.of()),
+            Newcomers.NONE);
     Step<Integer> step = new Step<>(name, (table, now) -> table.sweep(name, now));
     return updater()
         .update(
@@ -130,7 +137,7 @@ record LockUpdater(SessionDocuments sessions, LongQueues queues) {
                 found.text() == null
                     ? CompletableFuture.completedFuture(new Update<>(false, null, none))
                     : prepare(step, found))
-        .thenCompose(this::finish);
+        .thenCompose(taken -> finish(taken.result()));
   }
 
   /**
@@ -146,11 +153,11 @@ record LockUpdater(SessionDocuments sessions, LongQueues queues) {
    */
   CompletionStage<List<Reply>> requests(
       LockName name, Supplier<List<Request>> open, KnownSessions known) {
-    return requests(name, open, known, false);
+    return requests(name, open, known, 0);
   }
 
   private CompletionStage<List<Reply>> requests(
-      LockName name, Supplier<List<Request>> open, KnownSessions known, boolean whole) {
+      LockName name, Supplier<List<Request>> open, KnownSessions known, int triedAtRear) {
     TableStep<List<Reply>> onTable =
         (table, now) -> open.get().stream().map(request -> table.apply(request, now)).toList();
     // Another request of the ended attempt may be in flight.
@@ -158,37 +165,45 @@ record LockUpdater(SessionDocuments sessions, LongQueues queues) {
         replies ->
             sessions.observer() != null
                 && replies.stream().anyMatch(reply -> reply instanceof Reply.Ended);
-    BiPredicate<LockDocument, List<Reply>> needsWhole =
+    BiPredicate<LockDocument, List<Reply>> needsRear =
         (lock, replies) ->
-            whole
+            triedAtRear == TRIES_AT_REAR
                 || (updater().rules().endsInWholeQueue()
                     && replies.stream()
                         .anyMatch(
                             reply -> reply instanceof Reply.Ended && !lock.knows(reply.attempt())));
-    AtomicReference<Newcomers> newcomers = new AtomicReference<>(Newcomers.NONE);
     Step<List<Reply>> step =
-        new Step<>(name, known, onTable, mustWrite, LockTable.STEPS, true, needsWhole, newcomers);
+        new Step<>(name, known, onTable, mustWrite, LockTable.STEPS, true, needsRear);
     return updater()
         .updateRemembered(key(name), found -> first(step, found), found -> prepare(step, found))
-        .thenCompose(this::finish)
         .thenCompose(
-            replies -> addToRear(name, Objects.requireNonNull(newcomers.get()), replies, known));
+            taken ->
+                finish(taken.result())
+                    .thenCompose(
+                        replies ->
+                            addToRear(name, taken.newcomers(), replies, known, triedAtRear)));
   }
 
-  /** Adds the newcomers of a step that was written. A failure is theirs alone. */
+  /** Adds the newcomers of a step to the rear. If that fails, the other replies stand. */
   private CompletionStage<List<Reply>> addToRear(
-      LockName name, Newcomers newcomers, List<Reply> replies, KnownSessions known) {
+      LockName name,
+      Newcomers newcomers,
+      List<Reply> replies,
+      KnownSessions known,
+      int triedAtRear) {
     if (newcomers.requests().isEmpty()) {
       return CompletableFuture.completedFuture(replies);
     }
     List<Request> requests = List.copyOf(newcomers.requests());
     return CompletionStages.start(() -> queues.add(name, newcomers))
         .thenCompose(
-            ahead ->
-                ahead
-                    .<CompletionStage<List<Reply>>>map(
-                        places -> CompletableFuture.completedFuture(queued(replies, places)))
-                    .orElseGet(() -> requests(name, () -> requests, known, true)))
+            addition -> {
+              Map<AttemptId, Integer> ahead = addition.ahead();
+              int tries = addition.isTooLong() ? TRIES_AT_REAR : triedAtRear + 1;
+              return ahead == null
+                  ? requests(name, () -> requests, known, tries)
+                  : CompletableFuture.completedFuture(queued(replies, ahead));
+            })
         .exceptionally(
             failure ->
                 requests.stream()
@@ -204,13 +219,15 @@ record LockUpdater(SessionDocuments sessions, LongQueues queues) {
             });
   }
 
-  /** The replies to newcomers, which stand behind more waiters than those of their step. */
+  /** The replies to newcomers, with their places in the whole queue. */
   private static List<Reply> queued(List<Reply> replies, Map<AttemptId, Integer> ahead) {
     List<Reply> queued = new ArrayList<>();
     for (Reply each : replies) {
       Integer place = ahead.get(each.attempt());
       if (place != null && each instanceof Reply.Queued reply) {
-        queued.add(new Reply.Queued(reply.attempt(), place, reply.holder(), reply.retryAfter()));
+        // Polls are a millisecond apart for each place.
+        Duration retryAfter = reply.retryAfter().plusMillis(Math.max(0, place - reply.ahead()));
+        queued.add(new Reply.Queued(reply.attempt(), place, reply.holder(), retryAfter));
       }
     }
     return queued;
@@ -222,8 +239,9 @@ record LockUpdater(SessionDocuments sessions, LongQueues queues) {
 
   /**
    * Looks at a lock that others want, while its holder still works: reads it, and the sessions that
-   * its release will meet. The release then needs no read. What was read serves as long as a
-   * session that is read now: until no renewal was observed for a TTL.
+   * its release will meet. The release then needs no read, unless few waiters of a long queue are
+   * in front. What was read serves as long as a session that is read now: until no renewal was
+   * observed for a TTL.
    *
    * @param looks how often to look while no waiter has queued yet
    */
@@ -291,7 +309,7 @@ record LockUpdater(SessionDocuments sessions, LongQueues queues) {
   }
 
   /** The effect of the step on a remembered document; null if that is unknown without a read. */
-  private <T> @Nullable Update<StepResult<T>> first(Step<T> step, VersionedText found) {
+  private <T> @Nullable Update<TakenStep<T>> first(Step<T> step, VersionedText found) {
     LockDocument document = decode(step, found);
     long now = now();
     StepResult<T> result = apply(step, document, found, now);
@@ -299,21 +317,22 @@ record LockUpdater(SessionDocuments sessions, LongQueues queues) {
         && sessions.addRemembered(step.known(), id -> mayRemember(step, document, id))) {
       result = apply(step, document, found, now);
     }
-    if (step.known().isIncomplete() || needsWhole(step, document, result)) {
+    if (step.known().isIncomplete() || needsRear(step, document, result)) {
       return null;
     }
-    Update<StepResult<T>> update = update(step, result, new FoundLock(found, document, null), now);
+    Update<TakenStep<T>> update = update(step, result, new FoundLock(found, document, null), now);
     return update.besides() == null && !notes(result, true).isEmpty() ? null : update;
   }
 
   /** Whether the step has to be taken with all waiters of a long queue. */
-  private <T> boolean needsWhole(
+  private <T> boolean needsRear(
       Step<T> step, @Nullable LockDocument document, StepResult<T> result) {
     LockDocument next = result.document();
     if (document == null || document.split() == 0) {
       return next != null && queues.isTooLong(next);
     }
-    return queues.needsRear(document, next) || step.needsWhole().test(document, result.reply());
+    return queues.needsRear(document, next, result.changed())
+        || step.needsRear().test(document, result.reply());
   }
 
   /**
@@ -331,12 +350,12 @@ record LockUpdater(SessionDocuments sessions, LongQueues queues) {
    *
    * @return null if a note was given up, so that the lock is to be read again
    */
-  private <T> CompletionStage<@Nullable Update<StepResult<T>>> prepare(
+  private <T> CompletionStage<@Nullable Update<TakenStep<T>>> prepare(
       Step<T> step, VersionedText found) {
     return prepare(step, new FoundLock(found, decode(step, found), null));
   }
 
-  private <T> CompletionStage<@Nullable Update<StepResult<T>>> prepareWhole(
+  private <T> CompletionStage<@Nullable Update<TakenStep<T>>> prepareWithRear(
       Step<T> step, VersionedText found, LockDocument document) {
     return queues
         .wholeToWrite(found, document)
@@ -347,7 +366,7 @@ record LockUpdater(SessionDocuments sessions, LongQueues queues) {
                     : prepare(step, new FoundLock(found, whole.lock(), whole.rear())));
   }
 
-  private <T> CompletionStage<@Nullable Update<StepResult<T>>> prepare(
+  private <T> CompletionStage<@Nullable Update<TakenStep<T>>> prepare(
       Step<T> step, FoundLock lock) {
     VersionedText found = lock.found();
     LockDocument document = lock.lock();
@@ -363,11 +382,11 @@ record LockUpdater(SessionDocuments sessions, LongQueues queues) {
         .withSessions(reader, step.known(), unused -> apply(step, document, found, now))
         .thenCompose(
             result -> {
-              if (lock.rear() == null && document != null && needsWhole(step, document, result)) {
-                return prepareWhole(step, found, document);
+              if (lock.rear() == null && document != null && needsRear(step, document, result)) {
+                return prepareWithRear(step, found, document);
               }
               List<SessionNotification> before = notes(result, true);
-              Update<StepResult<T>> update = update(step, result, lock, now);
+              Update<TakenStep<T>> update = update(step, result, lock, now);
               if (step.known().hasLeft(before) || leavesNotes(update)) {
                 return CompletableFuture.completedFuture(update);
               }
@@ -431,52 +450,56 @@ record LockUpdater(SessionDocuments sessions, LongQueues queues) {
   }
 
   /** The write of a step, together with its notes if that is possible. */
-  private <T> Update<StepResult<T>> update(
+  private <T> Update<TakenStep<T>> update(
       Step<T> step, StepResult<T> taken, FoundLock lock, long now) {
-    StepResult<T> result = toWrite(step, taken, lock);
+    TakenStep<T> toWrite = toWrite(step, taken, lock);
+    StepResult<T> result = toWrite.result();
     LockDocument next = result.document();
-    DocumentWrite rear =
+    List<DocumentWrite> parts =
         lock.rear() == null || next == null || !result.changed()
-            ? null
-            : queues.split(next, lock.rear());
+            ? List.of()
+            : List.of(queues.split(next, lock.rear()));
     JoinedNotes joined =
         step.isOfSession() && result.changed() && next != null && lock.found().text() != null
             ? sessions.join(step.known(), result.notifications(), result.obsolete(), now)
             : null;
+    JoinedWrites besides = parts.isEmpty() ? null : new JoinedWrites(parts, List.of(), done -> {});
+    if (joined != null) {
+      result = new StepResult<>(next, true, result.reply(), joined.apart(), List.of());
+      besides = new JoinedWrites(parts, joined.writes().notes(), joined.writes().ended());
+    }
     return new Update<>(
         result.changed(),
         result.changed() && next != null ? DocumentCodec.encode(next) : null,
-        joined == null
-            ? result
-            : new StepResult<>(next, true, result.reply(), joined.apart(), List.of()),
-        smaller(step, result),
-        JoinedWrites.of(rear, joined == null ? null : joined.writes()));
+        new TakenStep<>(result, toWrite.newcomers()),
+        smaller(step, toWrite.result()),
+        besides);
   }
 
   /** The result of a step with the document that it writes. */
-  private <T> StepResult<T> toWrite(Step<T> step, StepResult<T> result, FoundLock lock) {
+  private static <T> TakenStep<T> toWrite(Step<T> step, StepResult<T> result, FoundLock lock) {
     LockDocument next = result.document();
     boolean changed = result.changed();
-    step.newcomers().set(Newcomers.NONE);
-    if (!changed && step.mustWrite().test(result.reply())) {
-      // An earlier acquire that arrives later finds another version.
+    Newcomers newcomers = Newcomers.NONE;
+    boolean mustWrite = !changed && step.mustWrite().test(result.reply());
+    if (mustWrite || (next == null && lock.rear() != null)) {
+      // An earlier acquire that arrives later finds another version. A rear is left before its lock
+      // is removed.
       next = next == null ? new LockDocument(step.name(), Mode.SHARERS) : next;
       changed = true;
-    } else if (next == null && lock.rear() != null) {
-      // The rear has to be closed first.
-      next = Objects.requireNonNull(lock.lock()).joined(new LockDocument(step.name(), 1));
     } else if (next != null && next.split() != 0) {
       LockDocument before = Objects.requireNonNull(lock.lock());
-      List<Request.Acquire> newcomers = next.removeNewcomers(before);
+      List<Request.Acquire> added = next.removeNewcomers(before);
       int text = Objects.requireNonNull(lock.found().text()).length();
-      step.newcomers().set(new Newcomers(next.split(), next.queued(), text, newcomers));
-      changed &= !next.isLike(before);
+      newcomers = new Newcomers(next.split(), (int) next.waiters, text, added);
+      changed &= added.isEmpty() || !next.isLike(before);
     }
-    return new StepResult<>(
-        next, changed, result.reply(), result.obsolete(), result.notifications());
+    return new TakenStep<>(
+        new StepResult<>(next, changed, result.reply(), result.obsolete(), result.notifications()),
+        newcomers);
   }
 
-  private <T> @Nullable SmallerStep<StepResult<T>> smaller(Step<T> step, StepResult<T> result) {
+  private <T> @Nullable SmallerStep<TakenStep<T>> smaller(Step<T> step, StepResult<T> result) {
     int granted = granted(result);
     return granted == 0
         ? null
@@ -484,12 +507,12 @@ record LockUpdater(SessionDocuments sessions, LongQueues queues) {
   }
 
   /** Null if a free lock would stay free while its waiters are answered that it is busy. */
-  private static <T> @Nullable Update<StepResult<T>> unlessFree(
-      @Nullable Update<StepResult<T>> update) {
+  private static <T> @Nullable Update<TakenStep<T>> unlessFree(
+      @Nullable Update<TakenStep<T>> update) {
     if (update == null) {
       return null;
     }
-    LockDocument lock = update.result().document();
+    LockDocument lock = update.result().result().document();
     // A change may have notes besides, whose end must be told: it is always written.
     return update.changed() || (lock != null && lock.used > 0) ? update : null;
   }

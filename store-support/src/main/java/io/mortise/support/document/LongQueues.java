@@ -24,25 +24,32 @@ import org.jspecify.annotations.Nullable;
  * release the lock: they do not fail each other's writes, and neither writes the whole queue.
  *
  * <p><b>Split.</b> The lock's document and the rear name the split that they belong to. A split is
- * named by the version of the rear that it has written over, so each is another one. All steps that
- * are not of these two kinds join both documents, apply to the whole queue, and write both in one
- * transaction: as a new split, or with all waiters back in the lock's document.
+ * named by the version of the rear that it replaced, so no two splits of a lock have the same name.
+ * A request of a session needs the lock's document alone, unless few waiters are in front, the
+ * request ends an attempt that this document does not know, or a newcomer could not be added to the
+ * rear. Those requests, and all steps of operators and sweeps, join both documents, apply to the
+ * whole queue, and write both in one transaction: as a new split, or with all waiters back in the
+ * lock's document.
  *
  * <p><b>No attempt stands twice.</b> A newcomer is added to the rear of the split in which the
  * lock's document did not know it: no waiter has moved between the two reads. The end of an attempt
  * that the lock's document does not know writes both, so that no acquire sent before can follow.
  *
- * <p><b>Progress.</b> While there is a split, the lock's document has a waiter, whose polls and
- * grants bring the rear forward. Thread-safe.
+ * <p><b>Progress.</b> While there is a split, the lock's document has a waiter. A step that finds
+ * few waiters there moves others up.
  *
- * @param splits whether queues are split: if versions are numbers, and written together
+ * <p>Thread-safe.
+ *
+ * @param splits whether queues are split: the server has versions that are numbers, and writes
+ *     documents together
  */
 record LongQueues(DocumentUpdater updater, boolean splits) {
   static final String PREFIX = "rear/";
 
   /**
-   * The most characters of both documents to which a newcomer is added alone. A longer queue is
-   * written whole, so that a server refuses the newcomer, and not the steps that shorten the queue.
+   * The most characters of both documents to which a newcomer is added alone: some 450 waiters. A
+   * longer queue is written whole, so that a server refuses the newcomer, and not the steps that
+   * shorten the queue. Far below Consul's limit of 512 kB a transaction and etcd's of 1.5 MB.
    */
   private static final int MOST_TEXT = 32_768;
 
@@ -70,19 +77,18 @@ record LongQueues(DocumentUpdater updater, boolean splits) {
 
   /** Whether a lock's later waiters are to move into the rear. */
   boolean isTooLong(LockDocument lock) {
-    return lock.split() == 0 && splits && lock.queued() > updater.rules().mostInFront();
+    return lock.split() == 0 && splits && lock.waiters > updater.rules().mostInFront();
   }
 
   /**
-   * Whether a step on a split queue, which was taken without the rear, is one of all waiters.
+   * Whether a step that was taken without the rear has to be repeated with it.
    *
    * @param next the lock's document after the step; null for none
    */
-  boolean needsRear(LockDocument lock, @Nullable LockDocument next) {
-    boolean fewLeft = lock.queued() <= updater.rules().fewInFront();
+  boolean needsRear(LockDocument lock, @Nullable LockDocument next, boolean changed) {
+    boolean fewLeft = changed && lock.waiters <= updater.rules().fewInFront();
     return next == null
-        || (updater.rules().bringsRearForward() && (fewLeft || !next.hasWaiterOf(lock)))
-        || !next.isHeldOnlyByThoseOf(lock);
+        || (updater.rules().bringsRearForward() && (fewLeft || !next.hasWaiterOf(lock)));
   }
 
   /**
@@ -100,7 +106,7 @@ record LongQueues(DocumentUpdater updater, boolean splits) {
     if (lock.split() == 0) {
       return completed(new WholeQueue(rear, lock));
     } else if (later != null && lock.split() == later.split()) {
-      return completed(new WholeQueue(rear, lock.joined(later)));
+      return completed(new WholeQueue(rear, lock.withRear(later)));
     }
     // If the lock has not changed, somebody has removed or restored the rear alone.
     LockDocument none = new LockDocument(lock.name, lock.capacity);
@@ -110,7 +116,7 @@ record LongQueues(DocumentUpdater updater, boolean splits) {
         .thenApply(
             now ->
                 now.version().equals(found.version())
-                    ? new WholeQueue(rear, lock.joined(none))
+                    ? new WholeQueue(rear, lock.withRear(none))
                     : null);
   }
 
@@ -121,11 +127,15 @@ record LongQueues(DocumentUpdater updater, boolean splits) {
             whole ->
                 whole == null || whole.rear().text() != null
                     ? completed(whole)
-                    : create(lock, whole.rear()).thenCompose(made -> whole(found, lock)));
+                    : create(lock, whole.rear())
+                        .thenCompose(made -> whole(found, lock))
+                        .thenApply(
+                            again -> again == null || again.rear().text() == null ? null : again));
   }
 
   private CompletionStage<?> create(LockDocument lock, VersionedText absent) {
     LockDocument empty = new LockDocument(lock.name, lock.capacity);
+    empty.touched = updater.micros();
     return updater.documents().compareAndSet(key(lock.name), absent, DocumentCodec.encode(empty));
   }
 
@@ -154,48 +164,51 @@ record LongQueues(DocumentUpdater updater, boolean splits) {
    */
   DocumentWrite split(LockDocument lock, VersionedText rear) {
     int most = updater.rules().mostInFront();
-    long id = lock.queued() <= most / 2 ? 0 : DocumentUpdater.number(rear, Long.MAX_VALUE);
+    long id = lock.waiters <= most / 2 ? 0 : DocumentUpdater.number(rear, Long.MAX_VALUE);
     LockDocument later = lock.splitOff(most, id);
     return new DocumentWrite(key(lock.name), rear, DocumentCodec.encode(later));
   }
 
   /**
-   * Adds newcomers to the rear.
+   * The outcome of adding newcomers.
    *
-   * @return how many waiters stand ahead of each; empty if the split has ended, or the queue is so
-   *     long that it has to be written whole
+   * @param ahead how many waiters stand ahead of each; null if they were not added
+   * @param isTooLong whether the queue has to be written whole; otherwise its split has ended
    */
-  CompletionStage<Optional<Map<AttemptId, Integer>>> add(LockName name, Newcomers newcomers) {
+  record Addition(@Nullable Map<AttemptId, Integer> ahead, boolean isTooLong) {}
+
+  /** Adds newcomers to the rear. */
+  CompletionStage<Addition> add(LockName name, Newcomers newcomers) {
     return updater.updateRemembered(
         key(name),
         found -> added(name, newcomers, found),
         found -> completed(added(name, newcomers, found)));
   }
 
-  private Update<Optional<Map<AttemptId, Integer>>> added(
-      LockName name, Newcomers newcomers, VersionedText found) {
+  private Update<Addition> added(LockName name, Newcomers newcomers, VersionedText found) {
     LockDocument rear = decode(name, found);
     boolean isOther = rear != null && rear.split() != newcomers.split();
     if (rear == null || (isOther && updater.rules().comparesSplits())) {
-      return new Update<>(false, null, Optional.empty());
+      return new Update<>(false, null, new Addition(null, false));
     }
-    int before = rear.queued();
+    long before = rear.waiters;
     Map<AttemptId, Integer> ahead = new HashMap<>();
     for (Request.Acquire request : newcomers.requests()) {
-      int inRear = rear.queue(request, updater.micros());
+      int inRear = rear.enqueue(request, updater.micros());
       ahead.put(request.attempt(), newcomers.inFront() + inRear);
     }
-    if (rear.queued() == before) {
-      return new Update<>(false, null, Optional.of(ahead));
+    if (rear.waiters == before) {
+      return new Update<>(false, null, new Addition(ahead, false));
     }
     String text = DocumentCodec.encode(rear);
     return newcomers.textInFront() + text.length() > MOST_TEXT
-        ? new Update<>(false, null, Optional.empty())
-        : new Update<>(true, text, Optional.of(ahead));
+        ? new Update<>(false, null, new Addition(null, true))
+        : new Update<>(true, text, new Addition(ahead, false));
   }
 
   /**
-   * Removes a rear without waiters that was not written for long, or one that its lock has lost.
+   * Removes a rear that was not used for long and is no part of a split: its waiters are back in
+   * the lock's document, or the lock was removed by hand.
    *
    * @return {@link DocumentSweeper#NOT_THERE} if there is none
    */
@@ -216,13 +229,13 @@ record LongQueues(DocumentUpdater updater, boolean splits) {
               .read(LockUpdater.key(name))
               .thenApply(
                   lock -> {
-                    boolean unused = rear.split() == 0 || rear.split() != split(name, lock);
+                    boolean unused = rear.split() == 0 || rear.split() != splitOf(name, lock);
                     return new Update<>(unused, null, unused ? 1 : 0);
                   });
         });
   }
 
-  private static long split(LockName name, VersionedText found) {
+  private static long splitOf(LockName name, VersionedText found) {
     LockDocument lock = DocumentCodec.decode(name, found.text());
     return lock == null ? 0 : lock.split();
   }

@@ -57,7 +57,7 @@ final class SessionDocuments {
   /** After so many failed comparisons a step leaves its notes apart from its lock. */
   private static final int CONFLICTS_OF_JOINED = 3;
 
-  /** The most sessions that a write of a lock, and of its later waiters, takes along. */
+  /** A transaction has at most eight documents: the lock, the rear of its queue, and these. */
   private static final int MOST_JOINED = 6;
 
   private final DocumentUpdater updater;
@@ -458,7 +458,8 @@ final class SessionDocuments {
     return writes.isEmpty() || writes.size() > MOST_JOINED || !reserve(written)
         ? null
         : new JoinedNotes(
-            new JoinedWrites(writes, outcomes -> ended(sessions, written, outcomes)), apart);
+            new JoinedWrites(List.of(), writes, outcomes -> ended(sessions, written, outcomes)),
+            apart);
   }
 
   /** Many locks of one process leave notes to one session: their writes would fail each other. */

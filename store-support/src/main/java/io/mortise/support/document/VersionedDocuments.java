@@ -18,9 +18,9 @@ import org.jspecify.annotations.Nullable;
  * operations are atomic: to read a document, and to replace it if its version is unchanged since
  * the read.
  *
- * <p>Keys are {@code session/} and a session's id, {@code lock/} and a lock's name, {@code fact/}
- * and a fact's, or {@code sweep/turn}: up to 517 bytes of UTF-8 without control characters. Texts
- * have control characters: tabs and line feeds.
+ * <p>Keys are {@code session/} and a session's id, {@code lock/} or {@code rear/} and a lock's
+ * name, {@code fact/} and a fact's, or {@code sweep/turn}: up to 517 bytes of UTF-8 without control
+ * characters. Texts have control characters: tabs and line feeds.
  *
  * <p>Thread-safe. No method waits for an answer or a connection; broken connections are reopened. A
  * write into a full socket may block for the timeout. Stages complete on any thread, with no lock
@@ -82,7 +82,8 @@ public interface VersionedDocuments {
 
   /**
    * Whether the server can write several documents in one transaction. A lock and the notes about
-   * it then take one write instead of two, one after the other.
+   * it then take one write instead of two, one after the other, and a long queue is kept in two
+   * documents.
    */
   default boolean writesTogether() {
     return false;

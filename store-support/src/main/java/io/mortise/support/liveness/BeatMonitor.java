@@ -72,8 +72,8 @@ public final class BeatMonitor<K> {
   }
 
   /**
-   * A monitor of beats that only rise. A lower one comes from an outdated reading: it does not
-   * count as a change, and tells the time of the highest.
+   * A monitor of beats that only rise. A lower one comes from an outdated reading and does not
+   * count as a change: {@link #left} then returns the time of the highest.
    */
   public static <K> BeatMonitor<K> ofRising(Ticker ticker) {
     return new BeatMonitor<>(ticker, MOST, true);

@@ -74,11 +74,6 @@ public final class LockDocument extends LockRecord {
     return split;
   }
 
-  /** The number of waiters in this document. */
-  public int queued() {
-    return queue.size();
-  }
-
   /** Whether the attempt holds the lock or waits for it, as far as this document tells. */
   public boolean knows(AttemptId attempt) {
     return holders.containsKey(attempt) || tickets.containsKey(attempt);
@@ -96,22 +91,20 @@ public final class LockDocument extends LockRecord {
     return !queue.headMap(before.nextTicket).isEmpty();
   }
 
-  /** Whether each holder is one that the other document knows. */
-  public boolean isHeldOnlyByThoseOf(LockDocument other) {
-    return holders.keySet().stream().allMatch(other::knows);
-  }
-
-  /** The same lock with the waiters of another document behind its own. */
-  public LockDocument joined(LockDocument rear) {
+  /**
+   * The same lock with the waiters of a rear behind its own. A rear that was restored by hand may
+   * have earlier tickets: those waiters queue again at their next poll.
+   */
+  public LockDocument withRear(LockDocument rear) {
     LockDocument whole = copy();
     whole.split = 0;
     long last = queue.isEmpty() ? LockTable.FRONT : queue.lastKey();
-    rear.queue.tailMap(last, false).values().forEach(whole::queue);
+    rear.queue.tailMap(last, false).values().forEach(whole::enqueue);
     whole.nextTicket = Math.max(nextTicket, rear.nextTicket);
     return whole;
   }
 
-  private void queue(WaiterEntry waiter) {
+  private void enqueue(WaiterEntry waiter) {
     if (!knows(waiter.attempt())) {
       queue.put(waiter.ticket(), waiter);
       tickets.put(waiter.attempt(), waiter.ticket());
@@ -123,11 +116,11 @@ public final class LockDocument extends LockRecord {
    * Adds a waiter behind the others, unless its attempt is there; returns how many stand ahead of
    * it.
    */
-  public int queue(Request.Acquire request, long now) {
+  public int enqueue(Request.Acquire request, long now) {
     Long ticket = tickets.get(request.attempt());
     if (ticket == null) {
       ticket = nextTicket++;
-      queue(new WaiterEntry(request, ticket, now));
+      enqueue(new WaiterEntry(request, ticket, now));
     }
     return queue.headMap(ticket).size();
   }
@@ -145,7 +138,7 @@ public final class LockDocument extends LockRecord {
     rear.split = id;
     split = id;
     if (id != 0) {
-      queue.values().stream().skip(kept).toList().forEach(rear::queue);
+      queue.values().stream().skip(kept).toList().forEach(rear::enqueue);
       rear.queue.values().forEach(this::remove);
     }
     return rear;

@@ -86,6 +86,21 @@ class LongQueueTest {
   }
 
   @Test
+  void givenQueueWhoseWaitersHaveAllDied_thenSweepsRemoveItsDocuments() {
+    HoldTerms atLeast = new HoldTerms(null, Duration.ofMinutes(1), "");
+    AttemptId holder = a.hold(LOCK, Mode.EXCLUSIVE, atLeast).attempt();
+    queue(60);
+    a.end(LOCK, holder);
+    BoundedWait.join(b.session().close());
+    for (int i = 0; i < 3; i++) {
+      time.advance(Duration.ofMinutes(11));
+      BoundedWait.join(store.sweep(100));
+    }
+    assertThat(BoundedWait.join(server.scan("lock/", "", 9))).isEmpty();
+    assertThat(BoundedWait.join(server.scan("rear/", "", 9))).isEmpty();
+  }
+
+  @Test
   void givenLaterWaitersThatCannotBeRead_thenTheFailureNamesTheirDocument() {
     a.hold(LOCK, Mode.EXCLUSIVE);
     queue(50);

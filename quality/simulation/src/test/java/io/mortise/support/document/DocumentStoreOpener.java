@@ -120,7 +120,7 @@ public final class DocumentStoreOpener {
 
     @Override
     int fewInFront() {
-      return mostInFront / 2 - 1;
+      return Math.min(8, mostInFront - 1);
     }
 
     @Override

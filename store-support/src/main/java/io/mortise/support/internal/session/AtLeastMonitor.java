@@ -11,7 +11,8 @@ import java.time.Duration;
  *
  * <p>An at-least time belongs to an attempt and a start of it, and keeps both when the hold ends.
  * Other changes of the lock's record do not restart it, and an observer that has seen the hold goes
- * on counting. An earlier start may be met again, in a remembered document: it counts for nothing.
+ * on counting. If an earlier start is met again, in a remembered document, the count of the last
+ * goes on.
  */
 public final class AtLeastMonitor {
   private static final Duration TAKEN_BACK = Duration.ofMillis(1);
