@@ -9,25 +9,25 @@ enum DocumentFlaw {
   /** A step that writes nothing is answered from memory. */
   ANSWERS_FROM_MEMORY(MissingRule.READS_WHERE_NOTHING_IS_WRITTEN, 4713, "bounded wait"),
   /** Requests of one lock overtake each other. */
-  REQUESTS_OVERTAKE(MissingRule.KEEPS_ORDER_OF_REQUESTS, 22, "bounded wait"),
+  REQUESTS_OVERTAKE(MissingRule.KEEPS_ORDER_OF_REQUESTS, 13126, "bounded wait"),
   /** An observer watches beats, so a repeated renewal does not count. */
-  COUNTS_BEATS(MissingRule.COUNTS_RENEWALS, 8074, "exclusion, bond"),
+  COUNTS_BEATS(MissingRule.COUNTS_RENEWALS, 9434, "exclusion, bond"),
   /** A recreated session counts its renewals from 0. */
-  COUNTS_FROM_ZERO(MissingRule.COUNTS_FROM_VERSION, 13376, "exclusion, bond, checking resource"),
+  COUNTS_FROM_ZERO(MissingRule.COUNTS_FROM_VERSION, 3830, "exclusion, bond, checking resource"),
   /** An at-least time that starts again is counted from its first start. */
-  COUNTS_FROM_THE_FIRST_START(MissingRule.COUNTS_FROM_LAST_START, 1019, "at least"),
+  COUNTS_FROM_THE_FIRST_START(MissingRule.COUNTS_FROM_LAST_START, 13133, "at least"),
   /** The end of an at-least time is the time of day that its writer expected. */
-  BELIEVES_THE_WRITERS_CLOCK(MissingRule.COUNTS_FROM_FIRST_SIGHT, 1880, "at least"),
+  BELIEVES_THE_WRITERS_CLOCK(MissingRule.COUNTS_FROM_FIRST_SIGHT, 19687, "at least"),
   /** A newcomer joins a rear whose waiters have moved. */
-  JOINS_ANY_SPLIT(MissingRule.COMPARES_SPLITS, 0, "bounded wait"),
+  JOINS_ANY_SPLIT(MissingRule.COMPARES_SPLITS, 18535, "bounded wait"),
   /** An end of an attempt that the lock's document does not know leaves the rear as it is. */
-  ENDS_WITHOUT_THE_REAR(MissingRule.ENDS_IN_WHOLE_QUEUE, 0, "bounded wait"),
+  ENDS_WITHOUT_THE_REAR(MissingRule.ENDS_IN_WHOLE_QUEUE, 1025, "bounded wait"),
   /** The lock's document may be without a waiter while the rear has some. */
-  LEAVES_THE_REAR_BEHIND(MissingRule.BRINGS_REAR_FORWARD, 0, "bounded wait"),
+  LEAVES_THE_REAR_BEHIND(MissingRule.BRINGS_REAR_FORWARD, 6572, "bounded wait"),
   /** An observer waits for half of a TTL only. */
   COUNTS_HALF_A_TTL(null, 8, "exclusion, bond, checking resource, at least"),
   /** The server writes sessions together with a lock over whatever version they have. */
-  COMPARES_THE_LOCK_ONLY(null, 4, "bounded wait"),
+  COMPARES_THE_LOCK_ONLY(null, 6572, "bounded wait"),
   /** The server makes some of the writes that belong together. */
   WRITES_A_PART(null, 4, "mint");
 
