@@ -103,7 +103,7 @@ final class DocumentUpdater {
   /**
    * Writes of further documents, all of which are made together with that of the step, or none.
    *
-   * @param parts the writes of other parts of the same change, with which it is too large or not
+   * @param parts the writes of further documents of the same change, which cannot be left apart
    * @param notes the writes of sessions, which the step may leave apart
    * @param ended receives the outcomes of the notes, once; null if those are not known
    */
