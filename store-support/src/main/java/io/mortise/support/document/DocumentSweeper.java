@@ -18,8 +18,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Removes leftovers of dead processes and idle locks. A sweep has four walks, over the keys of
- * sessions, locks, rears of queues and facts. Each continues where it ended in the last sweep of
+ * Removes leftovers of dead processes and idle locks. A sweep has a walk over the keys of each
+ * kind: sessions, locks, rears of queues, facts. Each continues where it ended in the last sweep of
  * this process. Thread-safe.
  *
  * <p><b>Throughput.</b> A sweep that uses up its budget is soon followed by another. So sweeping
@@ -62,12 +62,15 @@ final class DocumentSweeper {
   DocumentSweeper(LockUpdater locks, FactDocuments facts, LongSupplier micros) {
     this.locks = locks;
     this.turn = new SweepTurn(micros);
+    KeySweep ofSessions =
+        new KeySweep(SessionDocuments.PREFIX, this::sweepSession, sessions()::endRound);
+    KeySweep ofLocks = new KeySweep(LockUpdater.PREFIX, this::sweepLock, () -> {});
+    KeySweep ofRears = new KeySweep(LongQueues.PREFIX, this::sweepRear, () -> {});
+    KeySweep ofFacts = new KeySweep(FactDocuments.PREFIX, facts::sweep, () -> {});
     this.walks =
-        List.of(
-            new KeySweep(SessionDocuments.PREFIX, this::sweepSession, sessions()::endRound),
-            new KeySweep(LockUpdater.PREFIX, this::sweepLock, () -> {}),
-            new KeySweep(LongQueues.PREFIX, this::sweepRear, () -> {}),
-            new KeySweep(FactDocuments.PREFIX, facts::sweep, () -> {}));
+        locks.queues().splits()
+            ? List.of(ofSessions, ofLocks, ofRears, ofFacts)
+            : List.of(ofSessions, ofLocks, ofFacts);
   }
 
   private SessionDocuments sessions() {

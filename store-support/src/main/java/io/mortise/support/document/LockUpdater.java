@@ -35,8 +35,10 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.BiPredicate;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Takes steps of locks on their documents, with all consequences. Thread-safe. */
@@ -169,9 +171,7 @@ record LockUpdater(SessionDocuments sessions, LongQueues queues) {
         (lock, replies) ->
             triedAtRear == TRIES_AT_REAR
                 || (updater().rules().endsInWholeQueue()
-                    && replies.stream()
-                        .anyMatch(
-                            reply -> reply instanceof Reply.Ended && !lock.knows(reply.attempt())));
+                    && replies.stream().anyMatch(reply -> isOfRear(lock, reply)));
     Step<List<Reply>> step =
         new Step<>(name, known, onTable, mustWrite, LockTable.STEPS, true, needsRear);
     return updater()
@@ -182,6 +182,12 @@ record LockUpdater(SessionDocuments sessions, LongQueues queues) {
                     .thenCompose(
                         replies ->
                             addToRear(name, taken.newcomers(), replies, known, triedAtRear)));
+  }
+
+  /** Whether the reply is another one if the attempt waits in the rear. */
+  private static boolean isOfRear(LockDocument lock, Reply reply) {
+    return (reply instanceof Reply.Ended || reply instanceof Reply.Busy)
+        && !lock.knows(reply.attempt());
   }
 
   /** Adds the newcomers of a step to the rear. If that fails, the other replies stand. */
@@ -199,16 +205,14 @@ record LockUpdater(SessionDocuments sessions, LongQueues queues) {
         .thenCompose(
             addition -> {
               Map<AttemptId, Integer> ahead = addition.ahead();
-              int tries = addition.isTooLong() ? TRIES_AT_REAR : triedAtRear + 1;
-              return ahead == null
-                  ? requests(name, () -> requests, known, tries)
-                  : CompletableFuture.completedFuture(queued(replies, ahead));
+              if (ahead != null) {
+                return CompletableFuture.completedFuture(queued(replies, ahead));
+              }
+              return addition.isTooLong() || triedAtRear + 1 == TRIES_AT_REAR
+                  ? addToWhole(name, requests, known)
+                  : requests(name, () -> requests, known, triedAtRear + 1);
             })
-        .exceptionally(
-            failure ->
-                requests.stream()
-                    .<Reply>map(each -> failed(each, CompletionStages.cause(failure)))
-                    .toList())
+        .exceptionally(failure -> failed(requests, failure))
         .thenApply(
             ofNewcomers -> {
               Map<AttemptId, Reply> later = new HashMap<>();
@@ -217,6 +221,29 @@ record LockUpdater(SessionDocuments sessions, LongQueues queues) {
                   .map(reply -> later.getOrDefault(reply.attempt(), reply))
                   .toList();
             });
+  }
+
+  /** Adds newcomers to the whole queue; in halves, while the server refuses so long a queue. */
+  private CompletionStage<List<Reply>> addToWhole(
+      LockName name, List<Request> requests, KnownSessions known) {
+    return requests(name, () -> requests, known, TRIES_AT_REAR)
+        .<CompletionStage<List<Reply>>>handle(
+            (replies, failure) -> {
+              if (failure == null) {
+                return CompletableFuture.completedFuture(replies);
+              } else if (requests.size() == 1 || !DocumentUpdater.isTooLarge(failure)) {
+                return CompletableFuture.completedFuture(failed(requests, failure));
+              }
+              int half = requests.size() / 2;
+              return addToWhole(name, requests.subList(0, half), known)
+                  .thenCompose(
+                      first ->
+                          addToWhole(name, requests.subList(half, requests.size()), known)
+                              .thenApply(
+                                  second ->
+                                      Stream.concat(first.stream(), second.stream()).toList()));
+            })
+        .thenCompose(Function.identity());
   }
 
   /** The replies to newcomers, with their places in the whole queue. */
@@ -233,8 +260,11 @@ record LockUpdater(SessionDocuments sessions, LongQueues queues) {
     return queued;
   }
 
-  private static Reply failed(Request request, Throwable cause) {
-    return new Reply.Failed(request.attempt(), true, cause);
+  private static List<Reply> failed(List<Request> requests, Throwable failure) {
+    Throwable cause = CompletionStages.cause(failure);
+    return requests.stream()
+        .<Reply>map(request -> new Reply.Failed(request.attempt(), true, cause))
+        .toList();
   }
 
   /**
@@ -492,7 +522,7 @@ record LockUpdater(SessionDocuments sessions, LongQueues queues) {
       List<Request.Acquire> added = next.removeNewcomers(before);
       int text = Objects.requireNonNull(lock.found().text()).length();
       newcomers = new Newcomers(next.split(), (int) next.waiters, text, added);
-      changed &= added.isEmpty() || !next.isLike(before);
+      changed &= added.isEmpty() || before.dirty || !next.isLike(before);
     }
     return new TakenStep<>(
         new StepResult<>(next, changed, result.reply(), result.obsolete(), result.notifications()),

@@ -53,6 +53,9 @@ record LongQueues(DocumentUpdater updater, boolean splits) {
    */
   private static final int MOST_TEXT = 32_768;
 
+  /** The longest pause before a lock is read again whose waiters have moved meanwhile. */
+  private static final int PAUSE_MILLIS = 8;
+
   /**
    * Acquires that are to wait in the rear.
    *
@@ -149,9 +152,9 @@ record LongQueues(DocumentUpdater updater, boolean splits) {
         .thenCompose(
             whole ->
                 whole == null
-                    ? updater
-                        .documents()
-                        .read(LockUpdater.key(name))
+                    ? CompletableFuture.supplyAsync(
+                            () -> LockUpdater.key(name), updater.rules().afterPause(PAUSE_MILLIS))
+                        .thenCompose(updater.documents()::read)
                         .thenCompose(now -> toShow(name, now))
                     : completed(Optional.of(whole.lock())));
   }

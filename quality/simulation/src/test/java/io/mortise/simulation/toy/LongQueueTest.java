@@ -86,6 +86,16 @@ class LongQueueTest {
   }
 
   @Test
+  void givenLaterWaiter_whenItAsksWithoutQueueing_thenItIsToldItsPlace() {
+    a.hold(LOCK, Mode.EXCLUSIVE);
+    List<AttemptId> queue = queue(50);
+    assertThat(b.acquire(LOCK, queue.get(45), Mode.EXCLUSIVE))
+        .isInstanceOfSatisfying(
+            Reply.Queued.class, queued -> assertThat(queued.ahead()).isEqualTo(45));
+    assertThat(b.acquire(LOCK, b.attempt(), Mode.EXCLUSIVE)).isInstanceOf(Reply.Busy.class);
+  }
+
+  @Test
   void givenQueueWhoseWaitersHaveAllDied_thenSweepsRemoveItsDocuments() {
     HoldTerms atLeast = new HoldTerms(null, Duration.ofMinutes(1), "");
     AttemptId holder = a.hold(LOCK, Mode.EXCLUSIVE, atLeast).attempt();
