@@ -26,10 +26,10 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Split.</b> The lock's document and the rear name the split that they belong to. A split is
  * named by the version of the rear that it replaced, so no two splits of a lock have the same name.
  * A request of a session needs the lock's document alone, unless few waiters are in front, the
- * request ends an attempt that this document does not know, or a newcomer could not be added to the
- * rear. Those requests, and all steps of operators and sweeps, join both documents, apply to the
- * whole queue, and write both in one transaction: as a new split, or with all waiters back in the
- * lock's document.
+ * request ends or only tries for an attempt that this document does not know, or a newcomer could
+ * not be added to the rear. Those requests, and all steps of operators and sweeps, join both
+ * documents, apply to the whole queue, and write both in one transaction: as a new split, or with
+ * all waiters back in the lock's document.
  *
  * <p><b>No attempt stands twice.</b> A newcomer is added to the rear of the split in which the
  * lock's document did not know it: no waiter has moved between the two reads. The end of an attempt

@@ -33,15 +33,15 @@ class SemaphoreSuite extends StoreSuite {
     return Mode.permits(count, 3);
   }
 
-  /** Waits for a store whose waiters take their permits by themselves. */
-  private void assertHolders(AttemptId... expected) {
-    if (!proofs()) {
-      BoundedWait.until(
-          BoundedWait.ANSWER,
-          "the waiters were served",
-          () -> holders(LOCK).equals(List.of(expected)));
-    }
-    assertThat(holders(LOCK)).containsExactly(expected);
+  /**
+   * Asserts that the waiter was served. A store that serves its queue by itself may take its time.
+   */
+  private void assertServed(AttemptId waiter) {
+    BoundedWait.until(
+        BoundedWait.ANSWER,
+        "the waiter was served",
+        () -> proofs() || holders(LOCK).equals(List.of(waiter)));
+    assertThat(holders(LOCK)).containsExactly(waiter);
   }
 
   @Test
@@ -69,9 +69,9 @@ class SemaphoreSuite extends StoreSuite {
     AttemptId small = a.queued(LOCK, permits(1));
     busy(a.acquire(LOCK, a.attempt(), permits(1)));
     a.end(LOCK, one);
-    assertHolders(all);
+    assertServed(all);
     b.end(LOCK, all);
-    assertHolders(small);
+    assertServed(small);
   }
 
   @Test
@@ -109,7 +109,7 @@ class SemaphoreSuite extends StoreSuite {
     AttemptId wrong = b.attempt();
     assertRefused(b.acquire(LOCK, wrong, Mode.permits(1, 4)), RefusalReason.CAPACITY_DIFFERS);
     assertRefused(b.acquire(LOCK, wrong, EX), RefusalReason.CAPACITY_DIFFERS);
-    assertHolders(held);
+    assertThat(holders(LOCK)).containsExactly(held);
     assertThat(waiters(LOCK)).isEmpty();
     assertThat(look(LOCK).orElseThrow().permits()).hasValue(3);
     assertThat(a.notifications()).isEmpty();
@@ -133,7 +133,7 @@ class SemaphoreSuite extends StoreSuite {
     assertRefused(a.acquire(LOCK, a.attempt(), permits(1)), RefusalReason.CAPACITY_DIFFERS);
     assertRefused(
         a.adjust(LOCK, held, permits(3), HoldTerms.NONE, 0), RefusalReason.CAPACITY_DIFFERS);
-    assertHolders(held);
+    assertThat(holders(LOCK)).containsExactly(held);
   }
 
   @Test
@@ -146,8 +146,6 @@ class SemaphoreSuite extends StoreSuite {
     granted(a.adjust(LOCK, all, permits(2), HoldTerms.NONE, 0));
     assertThat(waiters(LOCK)).containsExactly(waiter);
     granted(a.adjust(LOCK, all, permits(1), HoldTerms.NONE, 0));
-    BoundedWait.until(
-        BoundedWait.ANSWER, "the waiter was served", () -> proofs() || holders(LOCK).size() == 2);
     assertThat(holders(LOCK)).containsExactlyInAnyOrder(all, waiter);
     assertRefused(a.adjust(LOCK, all, permits(2), HoldTerms.NONE, 0), RefusalReason.UNSUPPORTED);
     busy(b.acquire(LOCK, b.attempt(), permits(1)));
